@@ -25,6 +25,7 @@ import { ownPages } from './dashboard/own.ts'
 import type { Page } from './dashboard/page.ts'
 import { paymentPages } from './dashboard/payment.ts'
 import { paymentListPages } from './dashboard/payments.ts'
+import { refundPages } from './dashboard/refunds.ts'
 import { agreementPages } from './dashboard/settings/agreement.ts'
 import { brandPages } from './dashboard/settings/brand.ts'
 import { embeddingPages } from './dashboard/settings/embedding.ts'
@@ -125,6 +126,7 @@ export function dashboardPages(deps: SiteDeps): Page[] {
     ...paymentListPages(own),
     ...newPaymentPages(own),
     ...paymentPages(own),
+    ...refundPages(own),
     ...balancePages(own),
     ...keyPages(own),
     ...webhookPages(own),

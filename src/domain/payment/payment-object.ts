@@ -192,7 +192,13 @@ const EXPLORERS: Readonly<Record<number, string>> = {
 }
 
 /** Returns the transfer's page at a public explorer; null before the transfer, and on a chain without an explorer. */
-export function explorerUrl({ chainId, transfer }: Pick<Payment, 'chainId' | 'transfer'>): string | null {
+export function explorerUrl({
+  chainId,
+  transfer,
+}: {
+  readonly chainId: number
+  readonly transfer: Pick<NonNullable<Payment['transfer']>, 'txHash'> | null
+}): string | null {
   const explorer = EXPLORERS[chainId]
   return transfer === null || explorer === undefined ? null : `${explorer}${transfer.txHash}`
 }

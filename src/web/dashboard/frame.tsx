@@ -32,6 +32,7 @@ type Place = { readonly href: string; readonly name: string; readonly icon: Icon
 const MAIN: readonly Place[] = [
   { href: '/dashboard', name: 'Overview', icon: 'home' },
   { href: '/dashboard/payments', name: 'Payments', icon: 'payments' },
+  { href: '/dashboard/refunds', name: 'Refunds', icon: 'back' },
   { href: '/dashboard/links', name: 'Links', icon: 'link' },
   { href: '/dashboard/balance', name: 'Balance', icon: 'balance' },
 ]

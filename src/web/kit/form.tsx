@@ -14,6 +14,8 @@ type PostFormProps = {
   readonly hidden?: boolean
   readonly 'data-passkey'?: 'get' | 'create'
   readonly 'data-options'?: string
+  /** The EIP-712 data that a wallet of the browser signs when the form is sent. */
+  readonly 'data-sign'?: string
   readonly 'data-preview'?: string
   readonly 'data-hints'?: string
   readonly enctype?: 'multipart/form-data'

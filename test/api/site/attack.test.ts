@@ -465,6 +465,7 @@ describe('The matrix of pages', () => {
     ['/dashboard/webhooks', 'endpoint'],
     ['/dashboard/events', 'event'],
     ['/dashboard/links', 'link'],
+    ['/dashboard/refunds', 'refund'],
   ]
   /** The path with ids of the merchant’s own objects. */
   function fillOwnPath(path: string): string {

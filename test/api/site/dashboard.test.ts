@@ -567,7 +567,7 @@ describe('Mounting the pages', () => {
     const pages = composedPages().filter(({ method }) => method === 'get')
     const inTurns = pages.flatMap(({ path, lists }) => (lists === 'at once' ? [path] : []))
     expect(inTurns.toSorted()).toEqual(
-      ['balance', 'events', 'links', 'payments', 'requests'].map((name) => `/dashboard/${name}`),
+      ['balance', 'events', 'links', 'payments', 'refunds', 'requests'].map((name) => `/dashboard/${name}`),
     )
     // These pages also read or write what must be on the main database, so they request the turn themselves.
     const asking = { '': '', '/wallet': '', '/webhooks': '', '/webhooks/:id': webhooks }
@@ -655,9 +655,12 @@ describe('Mounting the pages', () => {
       'get /dashboard/passkey: person, confirmed',
       'get /dashboard/payments.csv: look, a file',
       'get /dashboard/payments.json: look, a file',
+      'get /dashboard/payments/:id/refund: sell',
       'get /dashboard/payments/:id: look',
       'get /dashboard/payments/new: sell',
       'get /dashboard/payments: look',
+      'get /dashboard/refunds/:id: look',
+      'get /dashboard/refunds: look',
       'get /dashboard/requests: look',
       'get /dashboard/team: look',
       'get /dashboard/wallet/change: own',
@@ -700,7 +703,11 @@ describe('Mounting the pages', () => {
       'post /dashboard/passkeys/remove: person, confirmed',
       'post /dashboard/passkeys: person, confirmed',
       'post /dashboard/payments/:id/cancel: sell',
+      'post /dashboard/payments/:id/refund: sell',
+      'post /dashboard/payments/:id/refunds: sell',
       'post /dashboard/payments: sell',
+      'post /dashboard/refunds/:id/cancel: sell',
+      'post /dashboard/refunds/:id/fund: sell',
       'post /dashboard/sessions/end-others: person',
       'post /dashboard/sessions/end: person',
       'post /dashboard/sign-out: person',

@@ -2,15 +2,20 @@ import { newPayment } from '../../../scripts/test/new-payment.ts'
 import type { Db, Tenant } from '../../../src/db/db.ts'
 import { insertPayment } from '../../../src/db/payments/payments.ts'
 import { insertRefund } from '../../../src/db/refunds/refunds.ts'
+import type { Hex } from '../../../src/domain/hex.ts'
 import { newId } from '../../../src/ids.ts'
 import type { RefundWorkflows } from '../../../src/temporal/refunds.ts'
 
 /** A settled payment of 49.99 EUR with a refund of 10.00 EUR, as the worker records them. */
-export async function plantRefund(db: Db, tenant: Tenant): Promise<{ settled: string; refund: string }> {
+export async function plantRefund(
+  db: Db,
+  tenant: Tenant,
+  { destination }: { readonly destination: Hex } = { destination: `0x${'7'.repeat(40)}` },
+): Promise<{ settled: string; refund: string }> {
   const [settled, attempt, refund] = [newId('payment'), newId('attempt'), newId('refund')]
   const now = Date.now()
   const [createdAt, expiresAt] = [new Date(now).toISOString(), new Date(now + 365 * 86_400_000).toISOString()]
-  const payment = newPayment({ id: settled, createdAt })
+  const payment = newPayment({ id: settled, createdAt, destination })
   await insertPayment(db, tenant, { payment, claim: null, publicUrl: 'https://pay.example' })
   await db.query(
     `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, held, created_at, updated_at)
@@ -37,6 +42,15 @@ export async function plantRefund(db: Db, tenant: Tenant): Promise<{ settled: st
     expiresAt,
   })
   return { settled, refund }
+}
+
+/** As if a worker had made the address for the USDC. */
+export async function openRefundAddress(db: Db, refund: string): Promise<void> {
+  await db.query(
+    `update refund set address = '0x5c1f9d1b7e0b2f6a8f3c7d4e5a6b7c8d9e0f1a2b', token_name = 'USD Coin',
+       funding_nonce = $2, version = version + 1 where id = $1`,
+    [refund, `0x${'7b'.repeat(32)}`],
+  )
 }
 
 /** As if a worker carried out what refunds are asked for. */

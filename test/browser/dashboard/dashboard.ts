@@ -4,6 +4,7 @@ import { type ApiRequest, insertRequests } from '../../../src/db/merchants/reque
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import { pressOn } from '../../api/links/maker.ts'
 import { askToConfirm, signUp } from '../../api/site/visitor.ts'
+import { openRefundAddress, plantRefund } from '../../api/support/refunds.ts'
 import { openTestApi, type TestApi } from '../../api/support/test-api.ts'
 import { collectComplaints } from '../../support/browser.ts'
 import { findFaults, LOOKS, newExaminedPage, openFolds } from '../faults.ts'
@@ -21,7 +22,7 @@ export async function openDashboard(browser: Browser) {
       deps: () => ({ publicUrl: origin, onRequest: (request) => void requests.push(request) }),
     })
   })
-  const { session, asked } = await furnish(testApi)
+  const { session, asked, refund } = await furnish(testApi)
   await insertRequests(testApi.db, requests)
   const page = await newExaminedPage(browser)
   await page.context().addCookies([{ name: 'pinrail_session', value: session, url: origin }])
@@ -29,6 +30,9 @@ export async function openDashboard(browser: Browser) {
   return {
     testApi,
     origin,
+    /** The session of the owner, and a refund that waits for USDC. */
+    session,
+    refund,
     async findFaults(name: string, looks = LOOKS): Promise<string[]> {
       const found = PAGES.find(([known]) => known === name)
       if (found === undefined) throw new Error(`no page is named ${name}`)
@@ -47,8 +51,14 @@ export async function openDashboard(browser: Browser) {
   }
 }
 
-/** A person with an account and payments in several states. Returns the session's cookie and a request to confirm. */
-async function furnish(testApi: TestApi): Promise<{ session: string; asked: string }> {
+/** The first account of anvil, whose key everybody knows. */
+export const PAID_WALLET = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+
+/**
+ * A person with an account, payments in several states, and a refund. Returns the session's cookie and a request to
+ * confirm.
+ */
+async function furnish(testApi: TestApi): Promise<{ session: string; asked: string; refund: string }> {
   const email = `owner-${Math.random()}@shop.example`
   const owner = await signUp(testApi, email)
   const { rows } = await testApi.db.query(
@@ -85,6 +95,14 @@ async function furnish(testApi: TestApi): Promise<{ session: string; asked: stri
      where id = $1`,
     [ids[3], JSON.stringify([review])],
   )
+  const { settled, refund } = await plantRefund(testApi.db, tenant, { destination: PAID_WALLET })
+  await openRefundAddress(testApi.db, refund)
+  await testApi.db.query(
+    `update payment set gross_micro = 53989200, fee_micro = 2429514, net_micro = 51559686, rate = '1.08',
+       rate_source = 'test', rate_locked_at = now(), method_used = 'banking_app', paid_at = now(), finalized_at = now(),
+       reference = 'Order 10477', closed_at = now() where id = $1`,
+    [settled],
+  )
   await furnishDevelopers(testApi, key)
   await testApi.ask('POST', '/v1/payments', { key, body: { amount: '12.345', currency: 'EUR' } })
   await furnishLinks(testApi, key)
@@ -104,7 +122,7 @@ async function furnish(testApi: TestApi): Promise<{ session: string; asked: stri
   )
   const asked = await askToConfirm(testApi, owner)
   await testApi.db.query('update session set confirmed_at = now()')
-  return { session: owner.cookies.get('pinrail_session') ?? '', asked }
+  return { session: owner.cookies.get('pinrail_session') ?? '', asked, refund }
 }
 
 /** Links of several kinds, one of them with a payment. */

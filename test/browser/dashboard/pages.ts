@@ -15,6 +15,31 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
   ['payments', '/dashboard/payments'],
   ['payment-new', '/dashboard/payments/new'],
   ['payments-none', '/dashboard/payments?q=nothing-like-it'],
+  ['refunds', '/dashboard/refunds'],
+  ['refunds-none', '/dashboard/refunds?status=failed'],
+  ['refund', '/dashboard/refunds', (page) => page.getByRole('link', { name: '10.00' }).click()],
+  ['payment-refunded', '/dashboard/payments', (page) => page.getByRole('link', { name: '49.99' }).click()],
+  [
+    'refund-new',
+    '/dashboard/payments',
+    async (page) => {
+      await page.getByRole('link', { name: '49.99' }).click()
+      await page.getByRole('link', { name: 'Refund', exact: true }).first().click()
+      await page.getByLabel('Amount in EUR').fill('400')
+      await page.getByRole('button', { name: 'See what it costs' }).click()
+      await page.getByText('One thing to correct').waitFor()
+    },
+  ],
+  [
+    'refund-quote',
+    '/dashboard/payments',
+    async (page) => {
+      await page.getByRole('link', { name: '49.99' }).click()
+      await page.getByRole('link', { name: 'Refund', exact: true }).first().click()
+      await page.getByRole('button', { name: 'See what it costs' }).click()
+      await page.getByRole('heading', { name: 'What it costs' }).waitFor()
+    },
+  ],
   ['links', '/dashboard/links'],
   ['links-none', '/dashboard/links?q=nothing-like-it'],
   ['link', '/dashboard/links', (page) => page.getByRole('link', { name: 'Gift card' }).click()],

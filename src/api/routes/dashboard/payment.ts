@@ -1,10 +1,14 @@
 import { readGivenBack } from '../../../db/payments/give-backs.ts'
 import { readPayment } from '../../../db/payments/payments.ts'
 import { readTimeline } from '../../../db/payments/timeline.ts'
+import { listRefunds } from '../../../db/refunds/refunds.ts'
 import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'
 import { hasAbility } from '../../../domain/account/roles.ts'
 import { isId } from '../../../domain/ids.ts'
+import { isZero } from '../../../domain/money.ts'
+import { countRefundable } from '../../../domain/payment/payment-object.ts'
 import { toSnapshot, whyNotCancelable } from '../../../domain/payment/snapshot.ts'
+import { MAX_REFUNDS } from '../../../domain/refund/refund.ts'
 import { getAmounts } from '../../../web/checkout/amounts.ts'
 import { renderPaymentPage } from '../../../web/dashboard/payment/payment.tsx'
 import { GROUPS, type Group } from '../../../web/dashboard/payment/timeline.tsx'
@@ -17,7 +21,9 @@ import { definePage, type Page, type PageCall } from './page.ts'
 /** The API lists all entries. */
 const MOST_ENTRIES = 1000
 
-export function paymentPages(deps: PaymentOperationDeps): Page[] {
+export type PaymentPageDeps = PaymentOperationDeps & { readonly clock: () => number }
+
+export function paymentPages(deps: PaymentPageDeps): Page[] {
   return [
     definePage({
       method: 'get',
@@ -45,7 +51,7 @@ async function exists({ db, tenant }: PageCall, id: string): Promise<boolean> {
   return isId('payment', id) && (await readPayment(db, tenant, id)) !== null
 }
 
-async function show({ publicUrl }: PaymentOperationDeps, call: PageCall, problem: string | null): Promise<string> {
+async function show({ publicUrl, clock }: PaymentPageDeps, call: PageCall, problem: string | null): Promise<string> {
   const { db, tenant, query, role } = call
   const id = call.params['id'] ?? ''
   const found = isId('payment', id) ? await readPayment(db, tenant, id) : null
@@ -54,6 +60,10 @@ async function show({ publicUrl }: PaymentOperationDeps, call: PageCall, problem
   const endpoints = await listEndpoints(db, tenant)
   const page = { limit: MOST_ENTRIES, after: null, before: null }
   const timeline = await readTimeline(db, tenant, { paymentId: id, page, reader: 'merchant' })
+  const refunds = await listRefunds(db, tenant, {
+    filters: { payment: id },
+    page: { limit: MAX_REFUNDS, after: null, before: null },
+  })
   return renderPaymentPage({
     frame: call.frame,
     payment,
@@ -64,6 +74,9 @@ async function show({ publicUrl }: PaymentOperationDeps, call: PageCall, problem
     show: (Object.keys(GROUPS) as Group[]).find((group) => group === query['show']) ?? 'all',
     cancelable:
       hasAbility(role, 'sell') && payment.status !== 'canceled' && whyNotCancelable(toSnapshot(found)) === null,
+    now: new Date(clock()).toISOString(),
+    refunds: refunds.rows,
+    refundable: hasAbility(role, 'sell') && !isZero(countRefundable(payment)),
     problem,
     publicUrl,
   })

@@ -1,4 +1,5 @@
-// Copy buttons, passkeys, previews and keyboard shortcuts. The pages work without this script, except for passkeys.
+// Copy buttons, passkeys, wallets, previews and keyboard shortcuts. The pages work without this script, except for
+// passkeys and wallets of the browser.
 import { showButtons } from '../kit/copy.js'
 import { loadPage } from '../kit/load-page.js'
 
@@ -7,7 +8,16 @@ const all = (selector) => [...document.querySelectorAll(selector)]
 
 showButtons(document)
 
-// The page of a payment reloads its content with each change, and keeps the open folds.
+/** Shows the forms below `root` that a wallet of the browser can sign. @param {ParentNode} root */
+const showSigning = (root) => {
+  if (!('ethereum' in window)) return
+  for (const form of root.querySelectorAll('form[data-sign]')) if (form instanceof HTMLElement) form.hidden = false
+  for (const line of root.querySelectorAll('[data-unsigned]')) if (line instanceof HTMLElement) line.hidden = true
+}
+showSigning(document)
+window.addEventListener('ethereum#initialized', () => showSigning(document))
+
+// The page of a payment or a refund reloads its content with each change, and keeps the open folds.
 for (const page of all('[data-follow]')) {
   const announcement = document.createElement('p')
   announcement.className = 'unseen'
@@ -20,8 +30,12 @@ for (const page of all('[data-follow]')) {
     for (const fold of fresh.querySelectorAll('details'))
       fold.open ||= open.includes(fold.querySelector('summary')?.textContent)
     const focus = document.activeElement?.closest('[data-follow]') ? document.activeElement?.textContent : null
+    // What a person has typed stays.
+    const typed = all('[data-follow] textarea').map(({ value }) => value)
     page.replaceChildren(...document.importNode(fresh, true).childNodes)
+    for (const [index, field] of all('[data-follow] textarea').entries()) field.value = typed[index] ?? ''
     showButtons(page)
+    showSigning(page)
     if (focus)
       all('[data-follow] :is(a, button, summary)')
         .find(({ textContent }) => textContent === focus)
@@ -34,6 +48,10 @@ for (const page of all('[data-follow]')) {
     // Webhook deliveries follow a moment later, and the stream does not report them.
     setTimeout(() => void refresh(), 3000)
   }
+  // Changes that the stream does not report.
+  setInterval(() => {
+    if (!document.hidden && page.querySelector('[data-changing]')) void refresh()
+  }, 15_000)
 }
 
 // Countdowns. The server sends the time that is left, so that a wrong clock of the device does not matter.
@@ -109,6 +127,45 @@ for (const form of possible ? all('form[data-passkey]') : []) {
       failed.hidden = false
     }
   })
+}
+
+// A wallet of the browser (EIP-1193) signs the data of a form (EIP-712), and the form is sent with the signature.
+document.addEventListener('submit', (/** @type {any} */ event) => {
+  const form = event.target
+  if (form.dataset.sign === undefined || form.elements.namedItem('signature').value !== '') return
+  event.preventDefault()
+  void signForm(form)
+})
+
+/** @param {any} form */
+async function signForm(form) {
+  const failed = form.querySelector('.error')
+  failed.dataset.general ??= failed.textContent
+  failed.hidden = true
+  try {
+    form.elements.namedItem('signature').value = await signTyped(JSON.parse(form.dataset.sign))
+    form.requestSubmit()
+  } catch (/** @type {any} */ error) {
+    failed.textContent = failed.dataset[SIGN_ERRORS[error?.code] ?? 'general']
+    failed.hidden = false
+  }
+}
+
+/** By the codes of EIP-1193 and EIP-3085, and of wallets with a request that is open. @type {Record<string, string>} */
+const SIGN_ERRORS = { 4001: 'refused', 4902: 'chain', '-32002': 'pending', account: 'account' }
+
+/** @param {any} data */
+async function signTyped(data) {
+  /** @type {any} */
+  const wallet = Reflect.get(window, 'ethereum')
+  const { from } = data.message
+  const accounts = await wallet.request({ method: 'eth_requestAccounts' })
+  if (!accounts.some((/** @type {string} */ account) => account.toLowerCase() === from))
+    throw Object.assign(new Error('another account'), { code: 'account' })
+  const chainId = `0x${data.domain.chainId.toString(16)}`
+  if ((await wallet.request({ method: 'eth_chainId' })) !== chainId)
+    await wallet.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] })
+  return wallet.request({ method: 'eth_signTypedData_v4', params: [from, JSON.stringify(data)] })
 }
 
 // `/` searches, `j` and `k` move along the rows, `g` and a letter open a page. Not while a person types.

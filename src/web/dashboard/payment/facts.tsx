@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { isCurrency } from '../../../domain/currencies.ts'
 import { METHOD_LABELS, type MethodName, PROVIDERS, type ProviderUsed } from '../../../domain/methods.ts'
 import { explorerUrl, type Payment } from '../../../domain/payment/payment-object.ts'
+import { REFUND_FAILURES, type RefundFailure } from '../../../domain/refund/refund.ts'
 import { shorten } from '../../kit/copy.tsx'
 import { timeText } from '../../kit/time.tsx'
 import { fiatText, usdcText } from '../payment-words.tsx'
@@ -27,7 +28,7 @@ const SHOWN = new Set(
     'attempt_id provider method partner_reference failure_code reference filled_micro counted_micro expected_micro',
     'asset units held free lost misfit outside',
     'gross_micro rate tx_hash block_number event type sequence endpoint attempt response_status error expires_at key',
-    'country country_source offered chosen fallback limit reason down_since why',
+    'country country_source offered chosen fallback limit reason down_since why refund required_micro received_micro',
   ].flatMap((names) => names.split(' ')),
 )
 
@@ -48,13 +49,20 @@ function readKind(kind: string, data: Data, { payment, endpoints }: About): Fact
       return readConversion(payment)
     case 'event.recorded':
       return [link(`/dashboard/events/${text(data, 'event')}`, 'Event')]
+    case 'refund.created':
+      return [...readRefund(data), `Costs ${usdcText(text(data, 'required_micro'), 6)} USDC`]
     case 'webhook.attempt':
       return readTry(data, endpoints)
     case 'checkout.route':
       return [data['country'] === null ? 'Country unknown' : text(data, 'country'), ...readChoice(data['chosen'])]
     default:
-      return []
+      return readRefund(data)
   }
+}
+
+function readRefund(data: Data): Fact[] {
+  const refund = text(data, 'refund')
+  return refund === '' ? [] : [link(`/dashboard/refunds/${refund}`, 'Refund')]
 }
 
 function readKey(data: Data): Fact[] {
@@ -105,7 +113,7 @@ function readOrder(data: Data, { payment }: About): Fact[] {
     ...(typeof failure === 'string' ? [failure.replaceAll('_', ' ')] : []),
     ...(typeof rate === 'string' ? [rateText(payment, rate)] : []),
     ...(typeof until === 'string' ? [`Until ${timeText(until, 'long')} UTC`] : []),
-    ...(typeof data['why'] === 'string' ? [data['why']] : []),
+    ...(typeof data['why'] === 'string' ? [REFUND_FAILURES[data['why'] as RefundFailure] ?? data['why']] : []),
   ]
 }
 

@@ -7,6 +7,7 @@ import {
   merchantUsdc,
   type Payment,
 } from '../../../domain/payment/payment-object.ts'
+import type { Refund } from '../../../domain/refund/refund.ts'
 import type { Amounts } from '../../checkout/amounts.ts'
 import { getStamp } from '../../checkout/live.ts'
 import { CopyButton } from '../../kit/button.tsx'
@@ -33,6 +34,8 @@ import {
   Usdc,
   usdcText,
 } from '../payment-words.tsx'
+import { RefundsCard } from '../refunds/refund-table.tsx'
+import { type DatedStop, Stops } from '../stops.tsx'
 import type { TimelineItem } from './facts.tsx'
 import { type Group, Timeline } from './timeline.tsx'
 
@@ -48,6 +51,11 @@ export type PaymentView = {
   readonly show: Group
   /** True if this person can cancel payments, and the payment can be canceled. */
   readonly cancelable: boolean
+  readonly now: string
+  /** The refunds of the payment, newest first. */
+  readonly refunds: readonly Refund[]
+  /** True if this person can refund payments, and the payment has something to refund. */
+  readonly refundable: boolean
   readonly problem: string | null
   readonly publicUrl: string
 }
@@ -77,7 +85,7 @@ export function renderPaymentPage(view: PaymentView): string {
           lead={<span class="lead">{describeStepToMerchant(payment, view.amounts)}</span>}
           actions={<Actions view={view} />}
         >
-          <Stops payment={payment} />
+          <Stops stops={listStops(payment)} />
         </PageHead>
         {view.problem !== null && <Note tone="problem" icon="warning" strong={view.problem} />}
         <div class="cols">
@@ -87,6 +95,7 @@ export function renderPaymentPage(view: PaymentView): string {
           <div class="side">
             <Money payment={payment} amounts={view.amounts} />
             <OtherPayments amounts={view.amounts} />
+            <RefundsCard payment={payment} attempts={attempts} refunds={view.refunds} now={view.now} />
             <Details payment={payment} />
             <Ids payment={payment} attempts={attempts} />
             <Curl command={`curl ${publicUrl}/v1/payments/${id} \\\n  -H "authorization: Bearer $SECRET_KEY"`} />
@@ -97,7 +106,7 @@ export function renderPaymentPage(view: PaymentView): string {
   })
 }
 
-function Actions({ view: { payment, publicUrl, cancelable, frame } }: { view: PaymentView }) {
+function Actions({ view: { payment, publicUrl, cancelable, refundable, frame } }: { view: PaymentView }) {
   const checkout = checkoutUrl(publicUrl, payment.checkoutToken)
   return (
     <>
@@ -106,6 +115,12 @@ function Actions({ view: { payment, publicUrl, cancelable, frame } }: { view: Pa
         {payment.status === 'succeeded' ? 'Receipt' : isOpen(payment.status) ? 'Open checkout' : 'What the buyer sees'}
       </a>
       {isOpen(payment.status) && <CopyButton value={checkout}>Copy checkout link</CopyButton>}
+      {refundable && (
+        <a class="button" href={`/dashboard/payments/${payment.id}/refund`}>
+          <Icon name="back" />
+          Refund
+        </a>
+      )}
       {cancelable && (
         <PostButton action={`/dashboard/payments/${payment.id}/cancel`} csrf={frame.csrf} look="button danger">
           Cancel payment
@@ -115,33 +130,13 @@ function Actions({ view: { payment, publicUrl, cancelable, frame } }: { view: Pa
   )
 }
 
-function Stops({ payment }: { payment: Payment }) {
-  const { createdAt, paidAt, rate, usdc, succeededAt } = payment
-  const stops = [
+function listStops({ createdAt, paidAt, rate, usdc, succeededAt }: Payment): DatedStop[] {
+  return [
     { name: 'Created', at: createdAt },
     { name: 'Paid', at: paidAt },
     { name: 'Converted', at: usdc === null ? null : (rate?.lockedAt ?? paidAt) },
     { name: 'In your wallet', at: succeededAt },
   ]
-  return (
-    <ol class="stops">
-      {stops.map(({ name, at }, index) => (
-        <li key={name} class={at === null ? 'quiet' : 'success full'}>
-          <span class="pin">{at === null ? null : <Icon name="check" />}</span>
-          <b>
-            {name}
-            <span class="unseen">{at === null ? ': not yet' : ': done'}</span>
-          </b>
-          {at !== null && (
-            <small>
-              <time dateTime={at}>{timeText(at, 'seconds')}</time>
-              {index === 0 && ' UTC'}
-            </small>
-          )}
-        </li>
-      ))}
-    </ol>
-  )
 }
 
 function ExpectedAmounts({ payment, amounts: { short } }: MoneyProps) {

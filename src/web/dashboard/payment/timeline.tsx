@@ -18,6 +18,7 @@ function findSource({ kind, actor }: TimelineItem): Source {
   if (kind === 'payment.succeeded' || kind === 'payment.settling' || kind.startsWith('deposit'))
     return { name: 'Chain', icon: 'cube', group: 'money' }
   if (actor === 'buyer' || kind.startsWith('checkout')) return { name: 'Buyer', icon: 'user', group: 'buyer' }
+  if (actor === 'merchant') return { name: 'You', icon: 'user', group: 'money' }
   if (actor === 'partner') return { name: 'Partner', icon: 'bank_transfer', group: 'money' }
   return { name: 'Pinrail', icon: 'clock', group: 'money' }
 }
@@ -27,6 +28,8 @@ function findTone({ kind, to_status: to, data }: TimelineItem): Tone | null {
   if (to === 'succeeded') return 'success'
   if (to === 'under_review') return 'wait'
   if (to === 'failed') return 'problem'
+  if (kind === 'refund.succeeded') return 'success'
+  if (kind === 'refund.failed') return 'problem'
   if (kind !== 'webhook.attempt') return null
   const status = Number(data['response_status'] ?? 0)
   return status >= 200 && status <= 299 ? 'success' : 'wait'

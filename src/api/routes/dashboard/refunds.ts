@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { readPayment } from '../../../db/payments/payments.ts'
+import { listRefunds, readRefund } from '../../../db/refunds/refunds.ts'
+import { hasAbility } from '../../../domain/account/roles.ts'
+import { isId } from '../../../domain/ids.ts'
+import { convertToMicroUsdcUp, formatAmount, isMore, isZero, type Money, parseAmount } from '../../../domain/money.ts'
+import { countRefundable, type PaymentWithAttempts } from '../../../domain/payment/payment-object.ts'
+import { REFUND_FUNDING_MS, REFUND_STATUSES, type Refund } from '../../../domain/refund/refund.ts'
+import { whyRefundNotCancelable } from '../../../domain/refund/refund-step.ts'
+import { getStamp } from '../../../web/checkout/live.ts'
+import { renderRefundPage } from '../../../web/dashboard/refunds/refund.tsx'
+import { type RefundDraft, renderRefundForm, renderRefundQuote } from '../../../web/dashboard/refunds/refund-form.tsx'
+import { refundsHref, renderRefunds } from '../../../web/dashboard/refunds/refunds.tsx'
+import { catchRefusal, Problem, refuseField } from '../../http/problems.ts'
+import { toFieldErrors } from '../../http/validation.ts'
+import { oneLine, plainAmount } from '../../links/link-form.ts'
+import { currentRate } from '../prices.ts'
+import { SiteProblem } from '../site-problem.ts'
+import { createRefund, type RefundCreateDeps } from '../v1/refunds/refund-create.ts'
+import { cancelRefund, fundRefund } from '../v1/refunds/refunds.ts'
+import { onceField } from './fields.ts'
+import { runOperation } from './operations.ts'
+import { definePage, type Page, type PageCall } from './page.ts'
+import { findNeighbors, readCursors } from './pager.ts'
+
+export type RefundPageDeps = RefundCreateDeps & { readonly publicUrl: string }
+
+const PER_PAGE = 50
+
+const text = z.string().max(2000).default('')
+const draftForm = z.object({ amount: text, reason: text })
+
+export function refundPages(deps: RefundPageDeps): Page[] {
+  return [...formPages(deps), ...ownPages(deps), listPage(deps)]
+}
+
+/** The way to a new refund: the form, what it costs, and the creation. */
+function formPages(deps: RefundPageDeps): Page[] {
+  return [
+    definePage({
+      method: 'get',
+      path: '/dashboard/payments/:id/refund',
+      needs: 'sell',
+      handle: async (call) => {
+        const refundable = await findRefundable(call)
+        return { html: showForm(deps, call, { ...refundable, draft: { amount: plain(refundable.left), reason: '' } }) }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/payments/:id/refund',
+      needs: 'sell',
+      form: draftForm,
+      handle: async (call) => {
+        const refundable = await findRefundable(call)
+        const quote = await catchRefusal(makeQuote(deps, refundable.left, call.form))
+        if (quote instanceof Problem) {
+          const errors = toFieldErrors(quote, 'amount')
+          return { status: 400, html: showForm(deps, call, { ...refundable, draft: call.form, errors }) }
+        }
+        const { payment } = refundable.state
+        const { frame } = call
+        const { publicUrl } = deps
+        return {
+          html: renderRefundQuote({ frame, payment, draft: call.form, ...quote, once: randomUUID(), publicUrl }),
+        }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/payments/:id/refunds',
+      needs: 'sell',
+      form: draftForm.extend({ once: onceField }),
+      handle: async (call) => {
+        const { once, ...draft } = call.form
+        // Checked before the audit log is written, because its entries cannot be removed.
+        const state = await findPayment(call)
+        const currency = (state.payment.confirmed ?? state.payment.amount).currency
+        const body = { amount: plainAmount(draft.amount, currency), ...toReason(draft) }
+        const params = { id: state.payment.id }
+        const made = await catchRefusal(runOperation(deps, call, { operation: createRefund, params, body, once }))
+        if (!(made instanceof Problem)) return { to: `/dashboard/refunds/${made.id}`, done: 'refund_made' }
+        const left = { minor: countRefundable(state.payment), currency }
+        const errors = toFieldErrors(made, 'amount')
+        return { status: 400, html: showForm(deps, call, { state, left, draft, errors }) }
+      },
+    }),
+  ]
+}
+
+/** The pages of one refund. */
+function ownPages(deps: RefundPageDeps): Page[] {
+  return [
+    definePage({
+      method: 'get',
+      path: '/dashboard/refunds/:id',
+      needs: 'look',
+      handle: async (call) => ({ html: await showRefund(deps, call, { refund: await findRefund(call) }) }),
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/refunds/:id/fund',
+      needs: 'sell',
+      form: z.object({ signature: z.string().max(9000).default('') }),
+      handle: async (call) => {
+        const refund = await findRefund(call)
+        const body = { signature: call.form.signature.trim() }
+        const request = { operation: fundRefund, params: { id: refund.id }, body, noted: {} }
+        const funded = await catchRefusal(runOperation(deps, call, request))
+        if (!(funded instanceof Problem)) return { to: `/dashboard/refunds/${refund.id}`, done: 'refund_signed' }
+        const errors = funded.extras.errors === undefined ? {} : toFieldErrors(funded, 'signature')
+        const problem = funded.extras.errors === undefined ? funded.message : null
+        return { status: 400, html: await showRefund(deps, call, { refund: await findRefund(call), errors, problem }) }
+      },
+    }),
+    definePage({
+      method: 'post',
+      path: '/dashboard/refunds/:id/cancel',
+      needs: 'sell',
+      handle: async (call) => {
+        const { id } = await findRefund(call)
+        const canceled = await catchRefusal(runOperation(deps, call, { operation: cancelRefund, params: { id } }))
+        if (!(canceled instanceof Problem)) return { to: `/dashboard/refunds/${id}`, done: 'refund_canceled' }
+        const problem = canceled.message
+        return { status: 409, html: await showRefund(deps, call, { refund: await findRefund(call), problem }) }
+      },
+    }),
+  ]
+}
+
+function listPage({ clock, publicUrl }: RefundPageDeps): Page {
+  return definePage({
+    method: 'get',
+    path: '/dashboard/refunds',
+    needs: 'look',
+    lists: 'at once',
+    handle: async ({ db, tenant, frame, query }) => {
+      const status = REFUND_STATUSES.find((known) => known === query['status']) ?? null
+      const cursors = readCursors(query, 'refund')
+      const page = { limit: PER_PAGE, ...cursors }
+      const { rows: refunds, hasMore } = await listRefunds(db, tenant, {
+        filters: { status: status ?? undefined },
+        page,
+      })
+      const neighbors = findNeighbors(cursors, { items: refunds, hasMore, href: refundsHref(status) })
+      const now = new Date(clock()).toISOString()
+      return { html: renderRefunds({ frame, status, refunds, ...neighbors, now, publicUrl }) }
+    },
+  })
+}
+
+async function findPayment({ db, tenant, params }: PageCall): Promise<PaymentWithAttempts> {
+  const id = params['id'] ?? ''
+  const found = isId('payment', id) ? await readPayment(db, tenant, id) : null
+  if (found === null) throw new SiteProblem('not_found')
+  return found
+}
+
+type Refundable = { readonly state: PaymentWithAttempts; readonly left: Money }
+
+/** A page that shows no button to refund leads here only by its URL, or after another person has refunded the rest. */
+async function findRefundable(call: PageCall): Promise<Refundable> {
+  const state = await findPayment(call)
+  const { payment } = state
+  const { currency } = payment.confirmed ?? payment.amount
+  return { state, left: { minor: countRefundable(payment), currency } }
+}
+
+async function findRefund({ db, tenant, params }: PageCall): Promise<Refund> {
+  const id = params['id'] ?? ''
+  const found = isId('refund', id) ? await readRefund(db, tenant, id) : null
+  if (found === null) throw new SiteProblem('not_found')
+  return found
+}
+
+type FormShown = Refundable & { readonly draft: RefundDraft; readonly errors?: Readonly<Record<string, string>> }
+
+function showForm(
+  { publicUrl }: RefundPageDeps,
+  { frame }: PageCall,
+  { state, left, draft, errors = {} }: FormShown,
+): string {
+  return renderRefundForm({ frame, payment: state.payment, left, draft, errors, publicUrl })
+}
+
+const plain = (money: Money): string => (isZero(money.minor) ? '' : formatAmount(money))
+
+function toReason({ reason }: RefundDraft): { reason?: string } {
+  const line = oneLine(reason)
+  return line === '' ? {} : { reason: line }
+}
+
+/** The same checks as of the creation, for the page before it. The creation locks the rate. */
+async function makeQuote({ rates, clock }: RefundPageDeps, left: Money, { amount: written, reason }: RefundDraft) {
+  const { currency } = left
+  const parsed = parseAmount(plainAmount(written, currency), currency)
+  const most = `${formatAmount(left)} ${currency}`
+  if (!parsed.ok) throw refuseField('amount', `must be an amount of ${currency}, at most ${most}`)
+  const { money: amount } = parsed
+  if (isMore(amount, left))
+    throw refuseField('amount', `must be at most ${most}: no more of the payment is left to refund`)
+  if (oneLine(reason).length > 500) throw refuseField('reason', 'must have at most 500 characters')
+  const { rate } = await currentRate(rates, currency)
+  const requiredMicro = convertToMicroUsdcUp(amount, rate)
+  return { amount, rate, requiredMicro, expiresAt: new Date(clock() + REFUND_FUNDING_MS).toISOString() }
+}
+
+type RefundShown = {
+  readonly refund: Refund
+  readonly errors?: Readonly<Record<string, string>>
+  readonly problem?: string | null
+}
+
+async function showRefund(
+  { clock, publicUrl }: RefundPageDeps,
+  { db, tenant, frame, role }: PageCall,
+  { refund, errors = {}, problem = null }: RefundShown,
+): Promise<string> {
+  const state = await readPayment(db, tenant, refund.paymentId)
+  if (state === null) throw new SiteProblem('not_found')
+  const mayPay = hasAbility(role, 'sell')
+  return renderRefundPage({
+    frame,
+    refund,
+    payment: state.payment,
+    stamp: getStamp(state),
+    mayPay,
+    cancelable: mayPay && refund.status !== 'canceled' && whyRefundNotCancelable(refund.status) === null,
+    errors,
+    problem,
+    now: new Date(clock()).toISOString(),
+    publicUrl,
+  })
+}

@@ -1,0 +1,171 @@
+import { isMore, isZero, type MicroUsdc, type Money } from '../../../domain/money.ts'
+import { isClosed } from '../../../domain/payment/payment.ts'
+import type { Payment } from '../../../domain/payment/payment-object.ts'
+import { Card } from '../../kit/card.tsx'
+import { Curl, curlText } from '../../kit/curl.tsx'
+import { Fact, Facts } from '../../kit/facts.tsx'
+import { ErrorSummary, Field, type FormErrors } from '../../kit/field.tsx'
+import { FormEnd, PostForm } from '../../kit/form.tsx'
+import { Note } from '../../kit/note.tsx'
+import { PageHead } from '../../kit/page-head.tsx'
+import { timeText } from '../../kit/time.tsx'
+import { type Frame, renderFramed } from '../frame.tsx'
+import { CodedAmount, Fiat, fiatText, methodText, Usdc, usdcText } from '../payment-words.tsx'
+import { LOCKED_MINUTES } from './refund-words.tsx'
+
+/** The fields as the person typed them. */
+export type RefundDraft = { readonly amount: string; readonly reason: string }
+
+type FormView = { readonly frame: Frame; readonly payment: Payment; readonly publicUrl: string }
+
+export type RefundFormView = FormView & {
+  readonly draft: RefundDraft
+  readonly errors: FormErrors
+  /** The amount that is left to refund. */
+  readonly left: Money
+}
+
+/** The first step: the amount, and why. */
+export function renderRefundForm(view: RefundFormView): string {
+  const { frame, payment, draft, errors, left, publicUrl } = view
+  const body = { amount: fiatText(left).replaceAll(',', ''), reason: 'One ticket was returned' }
+  return renderFramed({
+    frame,
+    title: 'Refund',
+    narrow: true,
+    children: (
+      <>
+        <RefundHead payment={payment} />
+        {isZero(left.minor) ? (
+          <Note tone="wait" icon="warning" strong="This payment cannot be refunded here.">
+            {describeNothingLeft(payment)}
+          </Note>
+        ) : (
+          <PostForm action={`/dashboard/payments/${payment.id}/refund`} csrf={frame.csrf} look="form card">
+            <ErrorSummary errors={errors} />
+            <Field
+              name="amount"
+              label={`Amount in ${left.currency}`}
+              hint={`At most ${fiatText(left)} ${left.currency}. The buyer gets it back the way it was paid${wayText(payment)}.`}
+              errors={errors}
+            >
+              {(attributes) => (
+                <input
+                  {...attributes}
+                  inputMode="decimal"
+                  autocomplete="off"
+                  required
+                  maxLength={40}
+                  value={draft.amount}
+                />
+              )}
+            </Field>
+            <Field name="reason" label="Reason" hint="Only your team sees it." optional errors={errors}>
+              {(attributes) => <input {...attributes} maxLength={500} value={draft.reason} />}
+            </Field>
+            <FormEnd back={`/dashboard/payments/${payment.id}`}>See what it costs</FormEnd>
+          </PostForm>
+        )}
+        <Curl command={curlText(`${publicUrl}/v1/payments/${payment.id}/refunds`, { method: 'POST', body })} />
+      </>
+    ),
+  })
+}
+
+/** Why nothing of the payment can be refunded, and what to do. */
+function describeNothingLeft({ providerUsed, payout, status }: Payment): string {
+  if (providerUsed === 'crypto')
+    return 'The buyer paid in USDC, possibly from a wallet that an exchange shares. Ask the buyer for an address, and send the USDC there yourself.'
+  if (payout === 'paid') return 'Everything is refunded already, or the buyer charged it back.'
+  return isClosed(status)
+    ? 'You received nothing for it, so there is nothing to refund.'
+    : 'It is not settled yet. Refund it when its USDC is in your wallet. Until then only the operator can give the money back.'
+}
+
+export type RefundQuoteView = FormView & {
+  readonly draft: RefundDraft
+  readonly amount: Money
+  /** USDC for one major unit. */
+  readonly rate: string
+  readonly requiredMicro: MicroUsdc
+  /** Until when the rate is locked if the refund is created now, ISO 8601. */
+  readonly expiresAt: string
+  /** The idempotency key of the form, so that a form that is sent again creates no second refund. */
+  readonly once: string
+}
+
+/** The second step: what the buyer gets, and what that costs. */
+export function renderRefundQuote(view: RefundQuoteView): string {
+  const { frame, payment, draft, amount, rate, requiredMicro, expiresAt, once } = view
+  const path = `/dashboard/payments/${payment.id}`
+  return renderFramed({
+    frame,
+    title: 'Refund',
+    narrow: true,
+    children: (
+      <>
+        <RefundHead payment={payment} />
+        <Card id="quote" title="What it costs">
+          <Facts>
+            <Fact name={`The buyer gets back${wayText(payment)}`}>
+              <Fiat money={amount} />
+            </Fact>
+            <Fact name={`Rate for 1 ${amount.currency}`}>
+              <CodedAmount number={rate} code="USDC" />
+            </Fact>
+            <Fact name={<b>You pay</b>}>
+              <b>
+                <Usdc micro={requiredMicro} />
+              </b>
+            </Fact>
+            {payment.usdc !== null && (
+              <Fact name="Fee of the payment, not given back">
+                <Usdc micro={payment.usdc.fee} />
+              </Fact>
+            )}
+            {draft.reason.trim() !== '' && <Fact name="Reason">{draft.reason}</Fact>}
+          </Facts>
+          <Compared payment={payment} amount={amount} requiredMicro={requiredMicro} />
+          <p class="hint">
+            {`If you create the refund now, the rate is locked for ${LOCKED_MINUTES} minutes, until ${timeText(expiresAt, 'time')} UTC. Pay within that time, from the wallet of the payment without gas, or from any wallet. If you do not pay, the refund expires and costs nothing.`}
+          </p>
+          <PostForm action={`${path}/refunds`} csrf={frame.csrf} fields={{ ...draft, once }}>
+            <FormEnd back={`${path}/refund`}>Create refund</FormEnd>
+          </PostForm>
+        </Card>
+      </>
+    ),
+  })
+}
+
+/** A full refund costs more than the payment brought, because the fee is not given back. */
+function Compared({
+  payment: { usdc, confirmed },
+  amount,
+  requiredMicro,
+}: Pick<RefundQuoteView, 'payment' | 'amount' | 'requiredMicro'>) {
+  if (usdc === null || confirmed === null || isMore(confirmed, amount)) return null
+  const more = BigInt(requiredMicro) - BigInt(usdc.net)
+  if (more <= 0n) return null
+  return (
+    <p class="hint">
+      {`You received ${usdcText(usdc.net, 6)} USDC for this payment. The refund costs ${usdcText(more.toString(), 6)} USDC more.`}
+    </p>
+  )
+}
+
+function RefundHead({ payment }: { payment: Payment }) {
+  const { id, amount, reference } = payment
+  return (
+    <PageHead
+      back={{ href: `/dashboard/payments/${id}`, name: 'Payment' }}
+      title="Refund"
+      lead={`Of the payment of ${fiatText(amount)} ${amount.currency}${reference === null ? '' : `, ${reference}`}`}
+    />
+  )
+}
+
+const wayText = (payment: Payment): string => {
+  const way = methodText(payment)
+  return way === null ? '' : ` (${way})`
+}

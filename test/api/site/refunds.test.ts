@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { listAudit } from '../../../src/db/accounts/audit.ts'
+import { FUNDING_REFUSALS, REFUND_FAILURES, REFUND_STATUSES } from '../../../src/domain/refund/refund.ts'
+import { openRefundAddress, plantRefund } from '../support/refunds.ts'
+import { openTestApi, type TestApi } from '../support/test-api.ts'
+import { type Account, onceIn, openAccount } from './account.ts'
+import { signIn } from './visitor.ts'
+
+/** Milliseconds by which the clock is ahead. */
+let ahead = 0
+let testApi: TestApi
+let account: Account
+let settled: string
+let refund: string
+beforeAll(async () => {
+  testApi = await openTestApi({ deps: () => ({ clock: () => Date.now() + ahead }) })
+  account = await openAccount(testApi, 'refunder@shop.example')
+  ;({ settled, refund } = await plantRefund(testApi.db, account.tenant))
+})
+afterAll(() => testApi?.close())
+
+const read = async (path: string): Promise<string> => stripTags((await account.owner.get(path)).html)
+const change = (changes: string, id = refund) =>
+  testApi.db.query(`update refund set ${changes}, version = version + 1 where id = $1`, [id])
+
+function stripTags(html: string): string {
+  return html
+    .replace(/<[^>]*>/g, ' ')
+    .replaceAll('&#39;', '’')
+    .replace(/\s+/g, ' ')
+}
+
+describe('A new refund in the dashboard', () => {
+  test('shows what the buyer gets and what it costs before it is created, once', async () => {
+    const { owner } = account
+    expect((await owner.get(`/dashboard/payments/${settled}`)).html).toContain(
+      `href="/dashboard/payments/${settled}/refund"`,
+    )
+    const path = `/dashboard/payments/${settled}/refund`
+    expect((await owner.get(path)).html).toContain('value="39.99"')
+    const quote = await owner.submit(path, { amount: '12', reason: 'One ticket' })
+    expect(quote.status).toBe(200)
+    const shown = stripTags(quote.html)
+    expect(shown).toMatch(/The buyer gets back[^.]*12\.00 EUR Rate for 1 EUR 1\.25 USDC You pay 15\.000000 USDC/)
+    expect(shown).toContain('the rate is locked for 60 minutes')
+    expect(shown).toContain('Reason One ticket')
+    const once = /name="once" value="([^"]+)"/.exec(quote.html)?.[1] ?? ''
+    const create = () => owner.submit(`${path}s`, { amount: '12', reason: 'One ticket', once })
+    const made = await create()
+    expect([made.status, (await create()).to]).toEqual([303, made.to])
+    expect(await read(made.to ?? '')).toMatch(/12\.00 EUR Waiting for USDC Its address for USDC is being made/)
+    const payment = await read(`/dashboard/payments/${settled}`)
+    expect(payment).toContain('0.00 EUR refunded, 27.99 EUR left to refund')
+    expect(await read('/dashboard/refunds')).toMatch(/12\.00 EUR Waiting for USDC One ticket 15\.00 USDC/)
+    await owner.submit(`${made.to}/cancel`)
+    expect(await read(made.to ?? '')).toContain('It was canceled before it was paid for')
+  })
+
+  test.each([
+    ['twelve', /Must be an amount of EUR, at most 39\.99 EUR/],
+    ['0', /Must be an amount of EUR/],
+    ['1.234', /Must be an amount of EUR/],
+    ['40', /Must be at most 39\.99 EUR: no more of the payment is left to refund/],
+  ])('explains why it cannot refund %j', async (amount, expected) => {
+    const refused = await account.owner.submit(`/dashboard/payments/${settled}/refund`, { amount, reason: '' })
+    expect(refused.status).toBe(400)
+    expect(stripTags(refused.html)).toMatch(expected)
+    expect(refused.html).toContain(`value="${amount}"`)
+  })
+
+  test('refuses an amount that another person has refunded since the quote was shown', async () => {
+    const once = await onceIn(account.owner, '/dashboard/payments/new')
+    const form = { amount: '39.99', reason: '', once }
+    const first = await account.owner.submit(`/dashboard/payments/${settled}/refunds`, form)
+    const second = await account.owner.submit(`/dashboard/payments/${settled}/refunds`, { ...form, once: 'other' })
+    expect([first.status, second.status]).toEqual([303, 400])
+    const shown = stripTags(second.html)
+    expect(shown).toContain('This payment cannot be refunded here. Everything is refunded already')
+    await account.owner.submit(`${first.to}/cancel`)
+  })
+
+  test('is not offered for a payment without settled money, and the reason is shown', async () => {
+    const open = await account.pay({ amount: '10.00', currency: 'EUR' })
+    expect((await account.owner.get(`/dashboard/payments/${open}`)).html).not.toContain(`${open}/refund"`)
+    expect(await read(`/dashboard/payments/${open}/refund`)).toContain('It is not settled yet')
+    await testApi.db.query(`update payment set provider_used = 'crypto' where id = $1`, [open])
+    expect(await read(`/dashboard/payments/${open}/refund`)).toContain('Ask the buyer for an address')
+  })
+})
+
+describe('The page of a refund', () => {
+  const path = () => `/dashboard/refunds/${refund}`
+
+  test('leads through the ways to pay: a signature of the wallet, or a transfer of what is missing', async () => {
+    await openRefundAddress(testApi.db, refund)
+    const { html } = await account.owner.get(path())
+    const typed = JSON.parse(/data-sign="([^"]+)"/.exec(html)?.[1]?.replaceAll('&quot;', '"') ?? '{}')
+    expect(typed).toMatchObject({ primaryType: 'TransferWithAuthorization', message: { value: '10800000' } })
+    expect(stripTags(html)).toContain('Pay 10.800000 USDC until')
+    expect(html).toMatch(
+      /href="ethereum:0x[0-9a-fA-F]{40}@31337\/transfer\?address=0x[0-9a-fA-F]{40}&amp;uint256=10800000"/,
+    )
+    await change(`received_micro = 4000000`)
+    const part = (await account.owner.get(path())).html
+    expect(stripTags(part)).toContain('4.000000 USDC arrived. Send the missing 6.800000 USDC until')
+    expect(part).toContain('uint256=6800000"')
+    expect(part).not.toContain('data-sign')
+    await change(`received_micro = 0`)
+  })
+
+  test('refuses a text that is no signature, takes a signature, and logs that without the signature', async () => {
+    const wrong = await account.owner.submit(`${path()}/fund`, { signature: '0x12' })
+    expect(wrong.status).toBe(400)
+    expect(stripTags(wrong.html)).toContain('Must be 0x and 65 to 4096 bytes in hexadecimal digits')
+    const signed = await account.owner.submit(`${path()}/fund`, { signature: `0x${'5a'.repeat(65)}` })
+    expect([signed.status, signed.to]).toEqual([303, path()])
+    expect(await read(path())).toContain('We have your signature, and are sending the transfer')
+    const [entry] = await listAudit(testApi.db, account.tenant.merchantId, { limit: 1 })
+    expect(entry).toMatchObject({ action: 'fundRefund', data: { id: refund } })
+    expect(JSON.stringify(entry)).not.toContain('5a5a')
+  })
+
+  test.each(Object.keys(FUNDING_REFUSALS))('says what to do if the token refuses the transfer: %s', async (refusal) => {
+    await change(`funding_refusal = '${refusal}'`)
+    const page = await read(path())
+    expect(page).toContain('Your signed transfer cannot be sent. See below what to do')
+    expect(page).toMatch(/Send|Sign again|Wait|Create another/)
+    expect(page.includes('Sign with your wallet')).toBe(refusal === 'invalid_signature')
+    await change(`funding_refusal = null`)
+  })
+
+  test('asks for no more USDC when the time to pay is over, and explains why a signature is too late', async () => {
+    ahead = 366 * 86_400_000
+    // The session of the owner would be over too.
+    const again = await openAccount(testApi, 'late@shop.example')
+    const planted = await plantRefund(testApi.db, again.tenant)
+    await openRefundAddress(testApi.db, planted.refund)
+    await change(`expires_at = now()`, planted.refund)
+    const late = `/dashboard/refunds/${planted.refund}`
+    const { html } = await again.owner.get(late)
+    expect(stripTags(html)).toContain('The time to pay is over')
+    expect(html).not.toMatch(/data-sign|ethereum:/)
+    const signed = await again.owner.submit(`${late}/fund`, { signature: `0x${'5a'.repeat(65)}` })
+    expect(signed.status).toBe(400)
+    expect(stripTags(signed.html)).toContain('The time to pay for the refund is over. Create another one.')
+    ahead = 0
+  })
+
+  test('explains each status, and each reason for a failure', async () => {
+    const seen = new Set<string>()
+    const see = async (changes: string) => {
+      const planted = await plantRefund(testApi.db, account.tenant)
+      await change(changes, planted.refund)
+      const { html } = await account.owner.get(`/dashboard/refunds/${planted.refund}`)
+      seen.add(/<span class="lead">([^<]+)/.exec(html)?.[1] ?? '')
+    }
+    for (const status of REFUND_STATUSES.filter((one) => one !== 'failed')) {
+      const isOver = ['succeeded', 'canceled', 'expired'].includes(status)
+      await see(`status = '${status}', received_micro = 10800000${isOver ? ', due_at = null' : ''}`)
+    }
+    for (const why of Object.keys(REFUND_FAILURES))
+      await see(`status = 'failed', status_reason = '${why}', due_at = null`)
+    expect(seen.size).toBe(REFUND_STATUSES.length - 1 + Object.keys(REFUND_FAILURES).length)
+  })
+
+  test('offers a viewer no button, and lets a viewer do nothing', async () => {
+    await change('signed_at = null')
+    const email = 'refund-viewer@shop.example'
+    await signIn(testApi, email)
+    await testApi.db.query(
+      `insert into membership (merchant_id, person_id, role) select $1, id, 'viewer' from person where email = $2`,
+      [account.tenant.merchantId, email],
+    )
+    const viewer = await signIn(testApi, email)
+    const { html } = await viewer.get(path())
+    expect(html).toContain('Pay 10.800000 USDC until')
+    expect(html).not.toMatch(/action="[^"]*\/(?:fund|cancel)"/)
+    expect((await viewer.get(`/dashboard/payments/${settled}`)).html).not.toContain(`${settled}/refund"`)
+    for (const action of ['fund', 'cancel']) expect((await viewer.submit(`${path()}/${action}`)).status).toBe(403)
+  })
+
+  test('is not found by another account', async () => {
+    const other = await openAccount(testApi, 'stranger@shop.example')
+    for (const each of [path(), `/dashboard/refunds/re_nothing`, `/dashboard/payments/${settled}/refund`])
+      expect((await other.owner.get(each)).status).toBe(404)
+    expect((await other.owner.submit(`${path()}/cancel`)).status).toBe(404)
+    expect((await other.owner.submit(`${path()}/fund`, { signature: `0x${'5a'.repeat(65)}` })).status).toBe(404)
+  })
+
+  test('explains why a refund whose USDC has arrived cannot be canceled', async () => {
+    const planted = await plantRefund(testApi.db, account.tenant)
+    await change(`status = 'funded', received_micro = 10800000, funded_at = now()`, planted.refund)
+    const page = `/dashboard/refunds/${planted.refund}`
+    expect((await account.owner.get(page)).html).not.toContain(`${page}/cancel`)
+    const refused = await account.owner.submit(`${page}/cancel`)
+    expect(refused.status).toBe(409)
+    expect(stripTags(refused.html)).toContain('Too late to cancel: its USDC has arrived.')
+  })
+})
+
+test('the list of refunds filters by status', async () => {
+  const { owner } = await openAccount(testApi, 'filter@shop.example')
+  expect((await owner.get('/dashboard/refunds')).html).toContain('No refunds yet')
+  expect((await owner.get('/dashboard/refunds?status=failed')).html).toContain('No refunds found')
+  const rows = async (status: string) =>
+    [...(await account.owner.get(`/dashboard/refunds?status=${status}`)).html.matchAll(/row-link" href="([^"]+)"/g)]
+      .length
+  const [canceled, succeeded, nonsense] = [await rows('canceled'), await rows('succeeded'), await rows('nonsense')]
+  expect([canceled, succeeded]).toEqual([3, 1])
+  expect(nonsense).toBeGreaterThan(canceled + succeeded)
+})
