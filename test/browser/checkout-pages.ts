@@ -29,6 +29,7 @@ export const TEXT_PAGES = [
   'expired with an order open',
   'more than the price',
   'paid late and twice',
+  'a refund on its way',
   'receipt',
   'problem',
 ] as const

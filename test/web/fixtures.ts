@@ -130,6 +130,7 @@ export type CheckoutChanges = {
   readonly attempts?: readonly Attempt[]
   /** The refunds of the partners, in minor units, by attempt. */
   readonly givenBack?: Readonly<Record<string, bigint>>
+  readonly refunds?: Checkout['refunds']
   readonly received?: Checkout['received']
   readonly country?: Checkout['country']
   readonly asked?: Partial<Checkout['asked']>
@@ -155,6 +156,7 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
     attempts: changes.attempts ?? [],
     sales: createSales(payment),
     givenBack: new Map(Object.entries(changes.givenBack ?? {})),
+    refunds: changes.refunds ?? [],
     received: changes.received ?? null,
     shop: { name: 'Nightline Rail', brand: null, supportEmail: null, logo: null, ...changes.shop },
     platform: changes.platform ?? PLAIN_PLATFORM,

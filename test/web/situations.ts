@@ -1,5 +1,6 @@
 import type { AttemptStatus, PaymentStatus } from '../../src/domain/payment/payment.ts'
 import type { Attempt } from '../../src/domain/payment/payment-object.ts'
+import type { BuyerRefund } from '../../src/web/checkout/checkout.ts'
 import { anAttempt, aUpiAttempt, aUsdcAttempt, type CheckoutChanges, PAID_AT, SOLD } from './fixtures.ts'
 
 /** Every page, by the situation in which a buyer reads it. */
@@ -16,6 +17,12 @@ const CONFIRMED = {
 
 const aCardAttempt = (status: AttemptStatus, changes: Partial<Attempt> = {}): Attempt =>
   anAttempt(status, { id: 'att_2', provider: 'card_partner', method: 'card', ...changes })
+
+const aRefund = (state: BuyerRefund['state'], minor: string): BuyerRefund => ({
+  state,
+  amount: { minor, currency: 'EUR' },
+  at: '2026-11-24T09:12:00.000Z',
+})
 
 /** The buyer came back a moment ago. */
 const CAME_BACK_AT = '2026-11-20T12:01:28.000Z'
@@ -165,6 +172,27 @@ export const SITUATIONS = {
   'more than the price': {
     payment: { status: 'succeeded', exception: 'overpaid', confirmed: { minor: '7485', currency: 'EUR' } },
     attempts: [anAttempt('paid', { held: '7485' })],
+  },
+  'a refund on its way': {
+    payment: { status: 'succeeded' },
+    attempts: [anAttempt('paid')],
+    refunds: [aRefund('done', '1000'), aRefund('coming', '1200')],
+  },
+  'a part refunded': {
+    payment: { status: 'succeeded' },
+    attempts: [anAttempt('paid')],
+    refunds: [aRefund('done', '1200')],
+  },
+  'refunded in full': {
+    payment: { status: 'succeeded' },
+    attempts: [anAttempt('paid')],
+    refunds: [aRefund('done', '4999')],
+  },
+  'a refund that failed': {
+    payment: { status: 'succeeded' },
+    attempts: [anAttempt('paid')],
+    refunds: [aRefund('failed', '1200')],
+    shop: { supportEmail: 'hello@veena.example' },
   },
   'paid in rupees': {
     payment: { status: 'succeeded', methodUsed: 'upi', confirmed: { minor: '453676', currency: 'INR' } },

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { CURRENCIES, type Currency } from '../../domain/currencies.ts'
 import type { Hex } from '../../domain/hex.ts'
+import type { Money } from '../../domain/money.ts'
 import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { maybeOne, type Queryable, sql } from '../db.ts'
 import { SHOP, type Shop, shopRow } from '../merchants/merchants.ts'
@@ -15,6 +17,12 @@ export type StoredCheckout = PaymentWithAttempts & {
   readonly deposit: { readonly token: Hex; readonly units: string } | null
   /** The minor units of each refunded order before its refund, by attempt. */
   readonly givenBack: ReadonlyMap<string, bigint>
+  /** The refunds that the merchant has paid for, oldest first, and since when each is in its state. */
+  readonly refunds: readonly {
+    readonly amount: Money
+    readonly state: 'coming' | 'done' | 'failed'
+    readonly at: string
+  }[]
 }
 
 const restRow = z
@@ -22,6 +30,13 @@ const restRow = z
     shop: shopRow,
     origins: z.array(z.string()),
     deposit: z.object({ token: hex, units: z.string() }).nullable(),
+    refunds: z.array(
+      z.object({
+        amount: z.object({ minor: z.string(), currency: z.enum(CURRENCIES as [Currency, ...Currency[]]) }),
+        state: z.enum(['coming', 'done', 'failed']),
+        at: z.string().transform((text) => new Date(text).toISOString()),
+      }),
+    ),
     given_back: z.record(z.string(), z.string().transform(BigInt)),
   })
   .transform(({ given_back, ...rest }) => ({ ...rest, givenBack: new Map(Object.entries(given_back)) }))
@@ -43,7 +58,13 @@ export function readCheckout(db: Queryable, token: string): Promise<StoredChecko
             select distinct on (attempt_id) attempt_id, r.held
             from attempt a join reading r on r.attempt_id = a.id and r.held > 0
             where a.payment_id = payment.id and a.status = 'refunded' order by attempt_id, r.revision desc) refunded
-          ) as given_back
+          ) as given_back,
+          (select coalesce(jsonb_agg(jsonb_build_object(
+              'amount', jsonb_build_object('minor', amount_minor::text, 'currency', currency),
+              'state', case status when 'succeeded' then 'done' when 'failed' then 'failed' else 'coming' end,
+              'at', coalesce(succeeded_at, failed_at, funded_at)) order by number), '[]')
+            from refund where payment_id = payment.id
+              and (status in ('funded', 'pending', 'succeeded') or (status = 'failed' and status_reason = 'refused'))) as refunds
         from payment
           join lateral (select ${SHOP}, frame_origins from merchant where id = payment.merchant_id) shop on true,
           lateral (${stateColumns(sql`payment.id`)}) as state

@@ -1,5 +1,5 @@
 import type { MethodName, ProviderUsed } from '../../domain/methods.ts'
-import type { MicroUsdc } from '../../domain/money.ts'
+import type { MicroUsdc, Money } from '../../domain/money.ts'
 import type { Offer, OfferAnswer } from '../../domain/offers.ts'
 import { isOpen } from '../../domain/payment/payment.ts'
 import type { Attempt, Payment } from '../../domain/payment/payment-object.ts'
@@ -16,6 +16,8 @@ export type Checkout = {
   /** Only `getAmounts` and `paidAttempt` read `sales` and `givenBack`. */
   readonly sales: PaymentMoney['sales']
   readonly givenBack: PaymentMoney['givenBack']
+  /** The refunds that the merchant has paid for, oldest first. */
+  readonly refunds: readonly BuyerRefund[]
   /** The USDC that has arrived at the deposit address of an open payment; null without USDC or without an address. */
   readonly received: MicroUsdc | null
   readonly shop: Shop
@@ -38,6 +40,14 @@ export type Checkout = {
   readonly url: string
   /** The path of this checkout, for links and forms, so that they work under any host name. */
   readonly path: string
+}
+
+/** A refund as the buyer understands it. One that the merchant has not paid for is not shown: it may never be made. */
+export type BuyerRefund = {
+  readonly amount: Money
+  readonly state: 'coming' | 'done' | 'failed'
+  /** Since when it is in this state, ISO 8601. */
+  readonly at: string
 }
 
 export type MerchantFrame = {

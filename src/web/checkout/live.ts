@@ -1,4 +1,5 @@
 import { type Checkout, getPagePath } from './checkout.ts'
+import { isRefundComing } from './refunds.ts'
 import { minutesLeft } from './screens/closing.tsx'
 import { canMoneyArrive, getView, hasSurplus, type View } from './view.ts'
 
@@ -40,7 +41,8 @@ export function pollSeconds(checkout: Checkout, view: View): number | undefined 
   if (view.page === 'returning') return POLL_RETURNING
   if (isWaiting(view)) return POLL_WAITING
   const isOver = view.page === 'done' || view.page === 'closed'
-  return isOver && !canMoneyArrive(checkout) && !hasSurplus(checkout) ? undefined : POLL_IDLE
+  const canChange = canMoneyArrive(checkout) || hasSurplus(checkout) || isRefundComing(checkout)
+  return isOver && !canChange ? undefined : POLL_IDLE
 }
 
 /** Changes with each change of the payment that its page can show. `readStamps` computes the same text in SQL. */

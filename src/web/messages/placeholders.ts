@@ -119,6 +119,12 @@ export type Placeholders<Text> = {
   'receipt.code': { merchant: Text }
   'receipt.by': { platform: Text }
   'expired.until': { time: Text }
+  'refund.coming': { amount: Text }
+  'refund.coming.way': { way: Text }
+  'refund.done': { amount: Text }
+  'refund.failed': { amount: Text }
+  'refund.failed.ask': { merchant: Text }
+  'receipt.refund.value': { amount: Text; time: Text }
   'closed.again': { merchant: Text }
   'link.og': { merchant: Text }
   'link.amount': { currency: Text }

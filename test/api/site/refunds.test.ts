@@ -209,3 +209,37 @@ test('the list of refunds filters by status', async () => {
   expect([canceled, succeeded]).toEqual([3, 1])
   expect(nonsense).toBeGreaterThan(canceled + succeeded)
 })
+
+describe('The buyer', () => {
+  test('sees refunds that are paid for on the page, the receipt and the PDF, and no others', async () => {
+    const planted = await plantRefund(testApi.db, account.tenant)
+    const look = async (path = '') => {
+      const response = await fetch(`${testApi.url}/c/${planted.settled}${path}`, { headers: { accept: 'text/html' } })
+      return { status: response.status, text: stripTags(await response.text()) }
+    }
+    expect((await look()).text).not.toContain('efund')
+    await change(`status = 'funded', received_micro = 10800000, funded_at = '2026-11-24T09:12:00Z'`, planted.refund)
+    const coming = 'A refund of €10.00 is on its way to you. It goes back the way you paid: Banking app'
+    expect((await look()).text).toContain(coming)
+    expect((await look('/receipt')).text).toContain('Refund on its way €10.00 on 24 Nov 2026')
+    await change(`status = 'pending', asked_at = now(), partner_key = 'key'`, planted.refund)
+    expect((await look()).text).toContain(coming)
+    await change(`status = 'succeeded', succeeded_at = '2026-11-25T09:12:00Z', due_at = null`, planted.refund)
+    expect((await look()).text).toContain('€10.00 was refunded to you')
+    expect((await look('/receipt')).text).toContain('Refunded €10.00 on 25 Nov 2026')
+    expect((await look('/receipt.pdf')).status).toBe(200)
+  })
+
+  test.each([
+    ['refused', true],
+    ['money_gone', false],
+  ])('is sent to the shop about a refund that failed as %s: %s', async (why, isShown) => {
+    const planted = await plantRefund(testApi.db, account.tenant)
+    await change(
+      `status = 'failed', status_reason = '${why}', received_micro = 10800000, funded_at = now(), failed_at = now(), due_at = null`,
+      planted.refund,
+    )
+    const page = await (await fetch(`${testApi.url}/c/${planted.settled}`)).text()
+    expect(page.includes('A refund of €10.00 did not go through')).toBe(isShown)
+  })
+})

@@ -52,7 +52,7 @@ async function findCheckout({ db }: LoadDeps, request: Request): Promise<StoredC
 }
 
 async function toCheckout(deps: LoadDeps, request: Request, found: StoredCheckout): Promise<Checkout> {
-  const { payment, attempts, sales, shop, givenBack } = found
+  const { payment, attempts, sales, shop, givenBack, refunds } = found
   const played = deps.simulating === null || payment.livemode ? null : readSimulatedBuyer(request)
   const country = buyerCountry(request, deps)
   const rates = isOpen(payment.status) ? await ratesFor(deps, payment) : null
@@ -75,6 +75,7 @@ async function toCheckout(deps: LoadDeps, request: Request, found: StoredCheckou
     attempts,
     sales,
     givenBack,
+    refunds,
     received: receivedAt(found),
     shop,
     partners: deps.partners,

@@ -8,9 +8,11 @@ import { ShopMail } from '../../kit/panel.tsx'
 import { Rail } from '../../kit/rail.tsx'
 import { Time } from '../../kit/time.tsx'
 import { type Amounts, getAmounts } from '../amounts.ts'
+import type { BuyerRefund } from '../checkout.ts'
+import { getRefundedPart } from '../refunds.ts'
 import { backStop, bankTime, formatOtherMoney, getPartner, methodName, ShopLink, type Shown } from '../shown.tsx'
 import { moneyStops, payingPartner } from './progress.tsx'
-import { Lines, ReceiptFacts } from './receipt-lines.tsx'
+import { Lines, paidWith, ReceiptFacts } from './receipt-lines.tsx'
 
 export function Done({ checkout, words }: Shown) {
   const { t } = words
@@ -74,13 +76,17 @@ function toHead({ checkout, words }: Shown, { price, paid, extra, surplus }: Amo
         price: words.money(getAmounts(checkout).counted?.asked ?? price),
       }),
     }
+  if (getRefundedPart(checkout) === 'all') return { title: t('refunded.heading'), lead: t('refunded.text') }
   return { title: t('done.heading'), lead: t('done.lead', { merchant }) }
 }
 
-/** Shows one note at most. Extra money matters more than returned money, and that more than a late payment. */
+/** Shows one note at most. The newest refund matters most, then extra money, returned money, and a late payment. */
 function DoneNote({ checkout, words, amounts }: Shown & { amounts: Amounts }) {
   const { t } = words
   const { extra } = amounts
+  const refund = checkout.refunds.findLast(({ state }) => state !== 'done' || getRefundedPart(checkout) === 'part')
+  if (refund !== undefined && amounts.surplus.length === 0)
+    return <RefundNote checkout={checkout} words={words} refund={refund} />
   const merchant = checkout.shop.name
   if (extra !== null && amounts.surplus.length === 0)
     return (
@@ -99,6 +105,23 @@ function DoneNote({ checkout, words, amounts }: Shown & { amounts: Amounts }) {
   return (
     <Note tone="quiet" icon="clock" strong={t('done.late')}>
       {t('done.late.counts', { merchant })}
+    </Note>
+  )
+}
+
+function RefundNote({ checkout, words, refund: { state, amount } }: Shown & { refund: BuyerRefund }) {
+  const { t } = words
+  const strong = t(`refund.${state}`, { amount: words.money(amount) })
+  if (state === 'failed')
+    return (
+      <Note tone="wait" icon="help" strong={strong}>
+        {t('refund.failed.ask', { merchant: checkout.shop.name })} <ShopMail shop={checkout.shop} />
+      </Note>
+    )
+  return (
+    <Note tone="quiet" icon="back" strong={strong}>
+      {state === 'coming' && `${t('refund.coming.way', { way: paidWith(checkout, words) })} `}
+      {t('refunded.text')}
     </Note>
   )
 }

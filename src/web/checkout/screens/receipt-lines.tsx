@@ -7,6 +7,7 @@ import { Time } from '../../kit/time.tsx'
 import type { Words } from '../../messages/words.ts'
 import { getAmounts, type OtherMoney } from '../amounts.ts'
 import type { Checkout } from '../checkout.ts'
+import { getRefundedPart, refundFacts } from '../refunds.ts'
 import { formatOtherMoney, getPartner, methodName, type Shown } from '../shown.tsx'
 
 export function Lines({ checkout, words }: Shown) {
@@ -64,7 +65,7 @@ export function ReceiptFacts({ checkout, words, children }: Shown & { children?:
         <span class="id">{payment.id}</span>
       </Fact>
       {moneyFacts(checkout, words).map(({ name, value }) => (
-        <Fact key={name} name={name}>
+        <Fact key={`${name} ${value}`} name={name}>
           {value}
         </Fact>
       ))}
@@ -73,7 +74,7 @@ export function ReceiptFacts({ checkout, words, children }: Shown & { children?:
   )
 }
 
-/** Lists an accepted amount below the price, a chargeback, and money that goes back or went back to the buyer. */
+/** Lists an accepted amount below the price, a chargeback, refunds, and other money that goes or went back. */
 export function moneyFacts(checkout: Checkout, words: Words): { name: string; value: string }[] {
   const { t, money } = words
   const { paid, counted, chargedBack, surplus, returned } = getAmounts(checkout)
@@ -88,6 +89,7 @@ export function moneyFacts(checkout: Checkout, words: Words): { name: string; va
   return [
     ...(isLess ? [{ name: t('receipt.accepted'), value: money(paid) }] : []),
     ...(chargedBack === null ? [] : [{ name: t('receipt.charged_back'), value: money(chargedBack) }]),
+    ...refundFacts(checkout, words),
     ...surplus.map((second) => ({ name: t('done.twice.returning'), value: describe(second) })),
     ...returned.map((second) => ({ name: t('receipt.returned'), value: describe(second) })),
   ]
@@ -95,8 +97,15 @@ export function moneyFacts(checkout: Checkout, words: Words): { name: string; va
 
 export function receiptStatus(checkout: Checkout, { t }: Words): string {
   if (getAmounts(checkout).chargedBack !== null) return t('receipt.charged_back')
-  return t(checkout.payment.livemode ? 'receipt.status.done' : 'receipt.status.test')
+  if (!checkout.payment.livemode) return t('receipt.status.test')
+  return t(REFUNDED_STATUS[getRefundedPart(checkout)])
 }
+
+const REFUNDED_STATUS = {
+  nothing: 'receipt.status.done',
+  part: 'receipt.status.refunded_part',
+  all: 'receipt.status.refunded',
+} as const
 
 export function paidAt({ payment }: Pick<Checkout, 'payment'>): string {
   return payment.paidAt ?? payment.succeededAt ?? payment.updatedAt
