@@ -69,7 +69,15 @@ export const AUDIT_ENTRY = {
   at: AT,
 }
 
-const SUM = { payments: 2, converted_usdc: '108.378320', fee_usdc: '4.877024', received_usdc: '103.501296' }
+const SUM = {
+  payments: 2,
+  converted_usdc: '108.378320',
+  fee_usdc: '4.877024',
+  received_usdc: '103.501296',
+  refunds: 1,
+  refunds_usdc: '21.680000',
+  total_usdc: '81.821296',
+}
 
 export const STATEMENT = {
   object: 'statement',

@@ -9,9 +9,13 @@ export function csvLine(values: readonly (string | number | null)[]): string {
  */
 const FORMULA = /(?<=^|[;\t\r\n])(?=[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])/g
 
+/** A sum below zero is no formula, and programs must be able to add it up. */
+const BELOW_ZERO = /^-\d+\.\d+$/
+
 function field(value: string | number | null): string {
   if (value === null) return ''
   const text = String(value)
+  if (BELOW_ZERO.test(text)) return text
   const safe = text.replaceAll(FORMULA, "'")
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -1,5 +1,5 @@
 import type { StatementLine, StatementSpan } from '../../db/merchants/statement.ts'
-import { formatUsdc } from '../../domain/money.ts'
+import { formatUsdc, subtract } from '../../domain/money.ts'
 import { csvLine } from './csv.ts'
 import { csvFile, type ExportFile } from './file.ts'
 
@@ -12,25 +12,40 @@ export function parseStatementPeriod(period: string): StatementSpan {
   return { from, to: monthsAfter(from, isMonth ? 1 : 12), by: isMonth ? 'day' : 'month' }
 }
 
+export const STATEMENT_COLUMNS = [
+  'period',
+  'payments',
+  'converted_usdc',
+  'fee_usdc',
+  'received_usdc',
+  'refunds',
+  'refunds_usdc',
+  'total_usdc',
+] as const
+
 export function statementFile(period: string, form: 'csv' | 'excel', lines: readonly StatementLine[]): ExportFile {
   return csvFile(`statement-${period}`, form, toCsv(lines))
 }
 
 async function* toCsv(lines: readonly StatementLine[]): AsyncIterable<string> {
-  yield csvLine(['period', 'payments', 'converted_usdc', 'fee_usdc', 'received_usdc'])
+  yield csvLine(STATEMENT_COLUMNS)
   for (const line of [...lines, sumStatement(lines)]) {
-    const { period, payments, converted_usdc, fee_usdc, received_usdc } = shownLine(line)
-    yield csvLine([period, payments, converted_usdc, fee_usdc, received_usdc])
+    const shown = shownLine(line)
+    yield csvLine(STATEMENT_COLUMNS.map((column) => shown[column]))
   }
 }
 
-export function shownLine({ period, payments, gross_micro, fee_micro, net_micro }: StatementLine) {
+export function shownLine(line: StatementLine) {
+  const { period, payments, gross_micro, fee_micro, net_micro, refunds, refunds_micro } = line
   return {
     period,
     payments,
     converted_usdc: formatUsdc(gross_micro),
     fee_usdc: formatUsdc(fee_micro),
     received_usdc: formatUsdc(net_micro),
+    refunds,
+    refunds_usdc: formatUsdc(refunds_micro),
+    total_usdc: formatUsdc(subtract(net_micro, refunds_micro)),
   }
 }
 
@@ -43,6 +58,8 @@ export function sumStatement(lines: readonly StatementLine[]): StatementLine {
     gross_micro: sum((line) => line.gross_micro),
     fee_micro: sum((line) => line.fee_micro),
     net_micro: sum((line) => line.net_micro),
+    refunds: lines.reduce((total, { refunds }) => total + refunds, 0),
+    refunds_micro: sum((line) => line.refunds_micro),
   }
 }
 

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { many, one, type Queryable, sql, type Tenant } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
-/** The USDC that an account received, was charged, and will receive: in micro-USDC, by the time of the paying block. */
+/**
+ * The USDC that an account received, was charged, and will receive: in micro-USDC, by the time of the paying block.
+ * Refunds count when the partner has paid the buyer back, as in the books (`refund_taken`).
+ */
 
 const owned = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
 
@@ -12,6 +15,9 @@ const lineRow = z.object({
   gross_micro: z.string(),
   fee_micro: z.string(),
   net_micro: z.string(),
+  refunds: z.coerce.number(),
+  /** The USDC that the refunds have taken. What they did not take has gone back. */
+  refunds_micro: z.string(),
 })
 export type StatementLine = z.output<typeof lineRow>
 
@@ -24,11 +30,20 @@ export function readStatement(db: Queryable, tenant: Tenant, span: StatementSpan
   return many(
     db,
     lineRow,
-    sql`select to_char(finalized_at at time zone 'UTC', ${form}) as period, count(*) as payments,
-          sum(gross_micro)::text as gross_micro, sum(fee_micro)::text as fee_micro, sum(net_micro)::text as net_micro
-        from payment where ${owned(tenant)} and status = 'succeeded'
-          and finalized_at >= ${span.from}::timestamptz and finalized_at < ${span.to}::timestamptz
-        group by 1 order by 1`,
+    sql`with received as (
+          select to_char(finalized_at at time zone 'UTC', ${form}) as period, count(*) as payments,
+            sum(gross_micro) as gross, sum(fee_micro) as fee, sum(net_micro) as net
+          from payment where ${owned(tenant)} and status = 'succeeded'
+            and finalized_at >= ${span.from}::timestamptz and finalized_at < ${span.to}::timestamptz
+          group by 1),
+        refunded as (
+          select to_char(succeeded_at at time zone 'UTC', ${form}) as period, count(*) as refunds, sum(required_micro) as taken
+          from refund where ${owned(tenant)} and status = 'succeeded'
+            and succeeded_at >= ${span.from}::timestamptz and succeeded_at < ${span.to}::timestamptz
+          group by 1)
+        select period, coalesce(payments, 0) as payments, coalesce(gross, 0)::text as gross_micro, coalesce(fee, 0)::text as fee_micro,
+          coalesce(net, 0)::text as net_micro, coalesce(refunds, 0) as refunds, coalesce(taken, 0)::text as refunds_micro
+        from received full join refunded using (period) order by period`,
   )
 }
 

@@ -623,11 +623,14 @@ describe('Exports', () => {
       converted_usdc: '3.000003',
       fee_usdc: '0.135000',
       received_usdc: '2.865003',
+      refunds: 0,
+      refunds_usdc: '0.000000',
+      total_usdc: '2.865003',
     }
     expect(month.sum).toEqual(sum)
     expect(await pinrail.exports.statement('2026')).toMatchObject({ lines: [{ ...sum, period: '2026-10' }], sum })
     expect((await pinrail.exports.statementCsv('2026-10')).trimEnd().split('\r\n').at(-1)).toBe(
-      'sum,3,3.000003,0.135000,2.865003',
+      'sum,3,3.000003,0.135000,2.865003,0,0.000000,2.865003',
     )
     expect(await pinrail.exports.payments({ status: 'succeeded' })).toHaveLength(3)
     expect((await pinrail.exports.paymentsCsv({ status: 'succeeded' })).trimEnd().split('\r\n')).toHaveLength(4)
@@ -761,7 +764,7 @@ describe('The balance and the statement', () => {
   test('another account reads nothing of the statement, and a file for an invalid month is not found', async () => {
     const other = await openAccount(testApi, 'empty@shop.example')
     const { html } = await other.owner.get('/dashboard/balance.csv?month=2026-10')
-    expect(html.trimEnd().split('\r\n')[1]).toBe('sum,0,0.000000,0.000000,0.000000')
+    expect(html.trimEnd().split('\r\n')[1]).toBe('sum,0,0.000000,0.000000,0.000000,0,0.000000,0.000000')
     expect((await other.owner.get('/dashboard/balance')).html).toContain('Nothing has arrived in this period.')
     expect((await other.owner.get('/dashboard/balance.csv?month=2026-13')).status).toBe(404)
   })

@@ -407,6 +407,8 @@ describe('Attacks on the team', () => {
       ['\t=1', '"\'\t\'=1"'],
       ['a=b, c-d', '"a=b, c-d"'],
       ['plain', 'plain'],
+      ['-10.80', '-10.80'],
+      ['-10.80+1', "'-10.80+1"],
     ])(
       'a cell of the export does not begin a formula with %j, at whatever sign a program splits the line',
       (text, cell) => {

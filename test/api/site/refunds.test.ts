@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { listAudit } from '../../../src/db/accounts/audit.ts'
 import { FUNDING_REFUSALS, REFUND_FAILURES, REFUND_STATUSES } from '../../../src/domain/refund/refund.ts'
+import type { RefundFacts } from '../../../src/domain/refund/refund-change.ts'
+import type { RecordedDeposit, ReturnedUsdc } from '../../../src/domain/settlement/deposit.ts'
+import { changeRefund } from '../../../src/payments/change-refund.ts'
+import { createRefundHooks } from '../../../src/settlement/refund-hook.ts'
 import { openRefundAddress, plantRefund } from '../support/refunds.ts'
 import { openTestApi, type TestApi } from '../support/test-api.ts'
 import { type Account, onceIn, openAccount } from './account.ts'
 import { signIn } from './visitor.ts'
+
+const ZERO = `0x${'0'.repeat(40)}` as const
 
 /** Milliseconds by which the clock is ahead. */
 let ahead = 0
@@ -241,5 +247,66 @@ describe('The buyer', () => {
     )
     const page = await (await fetch(`${testApi.url}/c/${planted.settled}`)).text()
     expect(page.includes('A refund of €10.00 did not go through')).toBe(isShown)
+  })
+})
+
+describe('The statement', () => {
+  test('counts what refunds took on the day on which they succeeded, and equals the books to the micro-USDC', async () => {
+    const { owner, tenant } = await openAccount(testApi, 'statement@shop.example')
+    const context = { publicUrl: testApi.url, now: () => Date.parse('2026-10-31T23:59:59Z') }
+    const hooks = createRefundHooks(context, () => undefined)
+    const [first, second, third] = [
+      await plantRefund(testApi.db, tenant),
+      await plantRefund(testApi.db, tenant),
+      await plantRefund(testApi.db, tenant),
+    ]
+    const move = (id: string, facts: RefundFacts, now = context.now) =>
+      changeRefund(testApi.db, { ...context, now }, { id, change: ({ setRefund }) => setRefund(facts) })
+    let transfers = 0
+    const arrive = async ({ settled: paymentId, refund: id }: typeof first, units: string): Promise<void> => {
+      transfers += 1
+      const txHash = `0x${String(transfers).padStart(64, '0')}` as const
+      const transfer = { txHash, logIndex: 0, units, token: ZERO, sender: ZERO }
+      const deposit = { ...transfer, paymentId, expected: true } as unknown as RecordedDeposit
+      await testApi.db.transaction((tx) => hooks.onRefundDeposit(tx, id, deposit))
+    }
+    for (const planted of [first, second, third]) {
+      await openRefundAddress(testApi.db, planted.refund)
+      await arrive(planted, '10800000')
+    }
+    // Too much: the second transfer goes back.
+    await arrive(first, '700000')
+    await testApi.db.transaction((tx) =>
+      hooks.onReturned(tx, {
+        refundId: first.refund,
+        paymentId: first.settled,
+        index: 0,
+        micro: '700000',
+        txHash: `0x${'b'.repeat(64)}`,
+      } as ReturnedUsdc),
+    )
+    for (const { refund: id } of [first, second]) await move(id, { status: 'pending', partnerKey: 'key' })
+    await move(first.refund, { status: 'succeeded' })
+    await move(second.refund, { status: 'succeeded' }, () => Date.parse('2026-11-01T00:00:00Z'))
+    await move(third.refund, { status: 'failed', statusReason: 'money_gone' })
+    const file = async (month: string) =>
+      (await owner.get(`/dashboard/balance.csv?month=${month}`)).html.trimEnd().split('\r\n').slice(1)
+    const line = '0,0.000000,0.000000,0.000000,1,10.800000,-10.800000'
+    expect(await file('2026-10')).toEqual([`2026-10-31,${line}`, `sum,${line}`])
+    expect(await file('2026-11')).toEqual([`2026-11-01,${line}`, `sum,${line}`])
+    const { rows } = await testApi.db.query(
+      `select kind, sum(amount)::text as micro from ledger_transaction t join ledger_entry on transaction_id = t.id
+       join payment p on p.id = payment_id where merchant_id = $1 and amount > 0 and kind in ('deposited', 'refund_taken', 'returned')
+       group by 1 order by 1`,
+      [tenant.merchantId],
+    )
+    // What arrived is what the two refunds took, what went back, and what the third one must still give back.
+    expect(rows).toEqual([
+      { kind: 'deposited', micro: '33100000' },
+      { kind: 'refund_taken', micro: '21600000' },
+      { kind: 'returned', micro: '700000' },
+    ])
+    const page = stripTags((await owner.get('/dashboard/balance?by=month')).html)
+    expect(page).toMatch(/Refunds Total .*−10\.800000 −10\.800000/)
   })
 })

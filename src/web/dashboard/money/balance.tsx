@@ -1,8 +1,9 @@
+import { subtract } from '../../../domain/money.ts'
 import { plural } from '../../../domain/plural.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Note } from '../../kit/note.tsx'
 import { PageHead } from '../../kit/page-head.tsx'
-import { Table } from '../../kit/table.tsx'
+import { type Column, Table } from '../../kit/table.tsx'
 import { spanText, timeText } from '../../kit/time.tsx'
 import { Chart, type DayReceived } from '../chart.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
@@ -15,6 +16,9 @@ export type StatementLine = {
   readonly gross_micro: string
   readonly fee_micro: string
   readonly net_micro: string
+  readonly refunds: number
+  /** The micro-USDC that the refunds have taken. */
+  readonly refunds_micro: string
 }
 
 /** The spans of the chart: 7 days, 30 days, or 12 months. */
@@ -88,8 +92,11 @@ export function renderBalance(view: BalanceView): string {
             {lines.length === 0 ? <p class="empty soft">Nothing has arrived in this period.</p> : <Lines view={view} />}
           </div>
           <Note tone="success" icon="shield" strong="It adds up">
-            Every USDC above is a transfer to your wallet that is final on chain. Each payment has a receipt that proves
-            its transfer: <a href="/receipts/verify">check it yourself</a>. Days are in UTC.
+            Every USDC received is a transfer to your wallet that is final on chain. Each payment has a receipt that
+            proves its transfer: <a href="/receipts/verify">check it yourself</a>.{' '}
+            {view.sum.refunds > 0 &&
+              'Refunds are the USDC that they took, on the day on which the buyer was paid back. What they did not take went back to your wallet. '}
+            Days are in UTC.
           </Note>
         </section>
       </>
@@ -153,6 +160,23 @@ function Stat({ name, micro, small }: { name: string; micro: string; small: stri
   )
 }
 
+/** The columns of periods with refunds. */
+const REFUND_COLUMNS: readonly Column<StatementLine>[] = [
+  {
+    name: 'Refunds',
+    look: 'num',
+    cell: ({ refunds_micro: micro }) => (micro === '0' ? '0' : `−${usdcText(micro, 6)}`),
+  },
+  {
+    name: 'Total',
+    look: 'num wide-only',
+    cell: ({ net_micro: net, refunds_micro: micro }) => signedUsdc(subtract(net, micro)),
+  },
+]
+
+const signedUsdc = (micro: string): string =>
+  `${micro.startsWith('-') ? '−' : ''}${usdcText(micro.replace('-', ''), 6)}`
+
 function Lines({ view: { lines, sum, by } }: { view: BalanceView }) {
   return (
     <Table<StatementLine>
@@ -166,8 +190,13 @@ function Lines({ view: { lines, sum, by } }: { view: BalanceView }) {
         },
         { name: 'Payments', look: 'num wide-only', cell: ({ payments }) => payments },
         { name: 'Converted', look: 'num wide-only', cell: ({ gross_micro: gross }) => usdcText(gross, 6) },
-        { name: 'Fee', look: 'num', cell: ({ fee_micro: fee }) => (fee === '0' ? '0' : `−${usdcText(fee, 6)}`) },
+        {
+          name: 'Fee',
+          look: sum.refunds === 0 ? 'num' : 'num wide-only',
+          cell: ({ fee_micro: fee }) => (fee === '0' ? '0' : `−${usdcText(fee, 6)}`),
+        },
         { name: 'Received', look: 'num', cell: ({ net_micro: net }) => <b>{usdcText(net, 6)}</b> },
+        ...(sum.refunds === 0 ? [] : REFUND_COLUMNS),
       ]}
     />
   )

@@ -2,10 +2,12 @@ import { z } from 'zod'
 import { readStatement } from '../../../../db/merchants/statement.ts'
 import { STATEMENT } from '../../../document/account-examples.ts'
 import { PAYMENT } from '../../../document/examples.ts'
+import { csvLine } from '../../../exports/csv.ts'
 import { EXPORT_FORMATS } from '../../../exports/file.ts'
 import { type PaymentExportDeps, paymentsFile } from '../../../exports/payments.ts'
 import {
   parseStatementPeriod,
+  STATEMENT_COLUMNS,
   STATEMENT_PERIOD,
   shownLine,
   statementFile,
@@ -24,6 +26,9 @@ const line = z.strictObject({
   converted_usdc: usdcAmount,
   fee_usdc: usdcAmount,
   received_usdc: usdcAmount,
+  refunds: z.int(),
+  refunds_usdc: usdcAmount,
+  total_usdc: z.string().regex(/^-?\d+\.\d{6}$/),
 })
 
 const statementObject = z
@@ -33,7 +38,7 @@ const statementObject = z
     from: moment,
     to: moment.meta({ description: 'Excluded.' }),
     by: z.enum(['day', 'month']),
-    lines: z.array(line).meta({ description: 'Oldest first. Periods without a payment are omitted.' }),
+    lines: z.array(line).meta({ description: 'Oldest first. Periods without a payment and a refund are omitted.' }),
     sum: line,
   })
   .meta({ id: 'Statement', examples: [STATEMENT] })
@@ -70,15 +75,16 @@ export const exportStatement = defineOperation({
   audited: QUERY,
   reachesOut: true,
   tag: 'Exports',
-  summary: 'Export what you received in a month by day, or in a year by month',
-  description: 'Payments that succeeded, by the time at which their USDC was final.',
+  summary: 'Export what you received and refunded in a month by day, or in a year by month',
+  description:
+    'Payments that succeeded, by the time at which their USDC was final, and refunds that succeeded, by the time at which the partner paid the buyer back.',
   scope: 'payments:read',
   query: z.strictObject({
     format,
     period: z.string().regex(STATEMENT_PERIOD, 'must be a month such as 2026-11, or a year such as 2026'),
   }),
   answers: { 200: statementObject },
-  csv: csv('period,payments,converted_usdc,fee_usdc,received_usdc\r\n'),
+  csv: csv(csvLine(STATEMENT_COLUMNS)),
   problems: ['list_too_slow'],
   example: { query: { period: '2026-11' } },
   handle: async ({ caller, db, query }) => {
