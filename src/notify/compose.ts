@@ -54,6 +54,7 @@ function single(
     const amount = amountLine(fact, text)
     return [...amount, ...field(text.reference, 'reference'), ...open(`/payments/${pathPart(data['id'])}`)]
   }
+  if (kind.startsWith('refund.')) return [...refundLine(fact), ...open(`/refunds/${pathPart(data['id'])}`)]
   if (kind === 'wallet.changed')
     return [
       ...field(text.newWallet, 'address'),
@@ -84,6 +85,17 @@ function amountLine({ kind, data }: NotifiedFact, text: Speech): Part[][] {
   const isCertain = kind === 'payment.succeeded' && typeof net === 'string'
   const arrives = isCertain ? `, ${net} USDC ${text.arrives}` : ''
   return [[words(`${formatAmount(amount)} ${amount.currency}${arrives}`)]]
+}
+
+/** A refund that waits for USDC also names how much. */
+function refundLine({ kind, data }: NotifiedFact): Part[][] {
+  const amount = readAmount(data)
+  if (amount === null) return []
+  const funding = data['funding']
+  const costs =
+    typeof funding === 'object' && funding !== null && 'required_usdc' in funding ? funding.required_usdc : null
+  const isWaiting = kind === 'refund.created' && typeof costs === 'string'
+  return [[words(`${formatAmount(amount)} ${amount.currency}${isWaiting ? ` = ${costs} USDC` : ''}`)]]
 }
 
 type Amount = { readonly minor: string; readonly currency: Currency }

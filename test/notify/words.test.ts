@@ -10,6 +10,14 @@ import { plainText } from '../../src/notify/text.ts'
 import { createSpeech, WORDS } from '../../src/notify/words/languages.ts'
 import { LOCALES } from '../../src/web/messages/locales.ts'
 
+/** A refund as its events show it, in part. */
+const REFUND = {
+  id: 're_01m80a6q5ye2zvcb0m1xq2f7ht',
+  amount_minor: 2000,
+  currency: 'EUR',
+  funding: { required_usdc: '21.680000' },
+}
+
 describe('The words of notifications', () => {
   const OTHERS = NOTIFICATION_LANGUAGES.filter((language) => language !== 'en')
   type Language = (typeof NOTIFICATION_LANGUAGES)[number]
@@ -118,6 +126,9 @@ describe('The words of notifications', () => {
       { id: 'pay_01m7z134d8fetv1hwd26y1yksm', reason: 'refused' },
       '/dashboard/payments/pay_01m7z134d8fetv1hwd26y1yksm',
     ],
+    ['refund.created', REFUND, `/dashboard/refunds/${REFUND.id}`],
+    ['refund.succeeded', REFUND, `/dashboard/refunds/${REFUND.id}`],
+    ['refund.failed', REFUND, `/dashboard/refunds/${REFUND.id}`],
     ['api_key.created', { name: 'Shop server' }, '/dashboard/keys'],
     ['sign_in.new', { email: 'you@shop.example' }, '/dashboard/account'],
     ['channel.broken', { name: '#payments', reason: 'its address cannot be read' }, '/dashboard/notifications'],
@@ -145,6 +156,16 @@ describe('Amounts in notifications', () => {
     return plainText(composeMessage(message, { language: 'en' }, place)).text
   }
 
+  test('a channel reads what a refund costs only while it waits for USDC', () => {
+    const readRefund = (kind: WebhookEventType): string => {
+      const message = { id: 'm', account: 'Shop', facts: [{ kind, at: '2026-01-01T00:00:00.000Z', data: REFUND }] }
+      const place = { publicUrl: 'https://pay.example', testMode: false }
+      return plainText(composeMessage({ ...message, repeated: false, stopUrl: null }, { language: 'en' }, place)).text
+    }
+    expect(readRefund('refund.created')).toContain('A refund waits for your USDC\n20.00 EUR = 21.680000 USDC\n')
+    for (const kind of ['refund.succeeded', 'refund.failed'] as const) expect(readRefund(kind)).toContain('20.00 EUR\n')
+  })
+
   test('a channel reads the USDC that arrives of a payment that succeeded', () => {
     expect(read('payment.succeeded')).toContain('100.00 EUR, 103.140000 USDC arrives')
   })
@@ -169,7 +190,7 @@ describe('digests', () => {
       Array.from({ length: 45 }, (_, n) => ({
         kind,
         at: '2026-01-01T00:00:00.000Z',
-        data: kind.startsWith('payment.')
+        data: /^(?:payment|refund)\./.test(kind)
           ? { amount_minor: 99_999_999, currency: CURRENCIES[n % CURRENCIES.length], reference: '_*'.repeat(50) }
           : {},
       })),

@@ -15,6 +15,9 @@ export const NOTIFICATION_EVENTS = [
   'payment.under_review',
   'payment.chargeback',
   'payment.refunded',
+  'refund.created',
+  'refund.succeeded',
+  'refund.failed',
   'payment_link.completed',
   'payment_link.stopped',
   'payment_link.resumed',
@@ -27,6 +30,8 @@ export const DEFAULT_NOTIFICATION_EVENTS = [
   'payment.succeeded',
   'payment.under_review',
   'payment.chargeback',
+  'refund.created',
+  'refund.failed',
   'webhook_endpoint.disabled',
 ] as const satisfies readonly NotificationEvent[]
 

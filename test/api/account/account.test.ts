@@ -268,7 +268,14 @@ describe('Notification channels', () => {
     expect([made.status, made.body['status'], made.body['events']]).toEqual([
       201,
       'on',
-      ['payment.succeeded', 'payment.under_review', 'payment.chargeback', 'webhook_endpoint.disabled'],
+      [
+        'payment.succeeded',
+        'payment.under_review',
+        'payment.chargeback',
+        'refund.created',
+        'refund.failed',
+        'webhook_endpoint.disabled',
+      ],
     ])
     const id = String(made.body['id'])
     const at = `${PATH}/${id}`

@@ -20,6 +20,9 @@ test('the lists of a channel have the values that the API promises', () => {
     'payment.under_review',
     'payment.chargeback',
     'payment.refunded',
+    'refund.created',
+    'refund.succeeded',
+    'refund.failed',
     'payment_link.completed',
     'payment_link.stopped',
     'payment_link.resumed',
@@ -29,6 +32,8 @@ test('the lists of a channel have the values that the API promises', () => {
     'payment.succeeded',
     'payment.under_review',
     'payment.chargeback',
+    'refund.created',
+    'refund.failed',
     'webhook_endpoint.disabled',
   ])
   expect(NOTIFICATION_LANGUAGES.join(' ')).toBe('en de fr es it nl pl pt ro hu sv el hi ar')
