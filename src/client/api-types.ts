@@ -38,7 +38,7 @@ export type Delivery = { object: "delivery"; event: string; endpoint: string; ty
 
 export type SentTestEvent = { object: "test_event"; event: string; endpoint: string }
 
-export type DeliveryDiagnosis = { object: "delivery_diagnosis"; event: string; endpoint: string; cause: ("none" | "response" | "unknown" | "clock" | "previous_secret" | "other_endpoint" | "undecoded_secret" | "parsed_body" | "signed_content" | "signature_format" | "other_headers" | (string & {})); message: string; requests: number }
+export type DeliveryDiagnosis = { object: "delivery_diagnosis"; event: string; endpoint: string; cause: ("none" | "response" | "unknown" | "sealed_secret" | "clock" | "previous_secret" | "other_endpoint" | "undecoded_secret" | "parsed_body" | "signed_content" | "signature_format" | "other_headers" | (string & {})); message: string; requests: number }
 
 export type Redelivery = { object: "redelivery"; endpoint: string; deliveries: number }
 

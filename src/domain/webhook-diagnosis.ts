@@ -23,8 +23,10 @@ export type Mistake = keyof typeof MISTAKES
 export type DiagnosisTarget = { readonly eventId: string; readonly endpointId: string }
 
 /** `requests`: the number of requests that were sent to find out. */
-export type Diagnosis = { readonly requests: number } & (
-  | { readonly cause: 'none' | 'unknown' }
+export type Diagnosis = {
+  readonly requests: number
+} /** `sealed_secret`: the platform has no key that opens the secret, so it cannot sign. */ & (
+  | { readonly cause: 'none' | 'unknown' | 'sealed_secret' }
   | { readonly cause: 'response'; readonly response: string }
   /** `detail`: which secret, or which way of writing JSON. */
   | { readonly cause: Mistake; readonly detail: string | null }
@@ -41,11 +43,13 @@ export function explainDiagnosis(diagnosis: Diagnosis): string {
   switch (diagnosis.cause) {
     case 'none':
       return 'Your server accepts the event now. Send it again.'
+    case 'sealed_secret':
+      return 'We cannot read the secret of this endpoint, so we cannot sign any event for it. Your server is not the cause. Rotate the secret of the endpoint and configure the new one, or contact support.'
     case 'unknown':
       return 'No usual mistake explains it: your server refuses the event with the right signature, and with each wrong one that we know. Read its log for the time of these requests.'
     case 'response':
-      return `The response is not about the signature: ${diagnosis.response}. The endpoint must respond with 2xx within 15 seconds, at exactly this URL.`
+      return `The response is not about the signature: ${diagnosis.response}. The endpoint must respond with 2xx at exactly this URL. We waited 3 seconds for each response; a delivery waits 15.`
     default:
-      return `${MISTAKES[diagnosis.cause]}${diagnosis.detail === null ? '' : ` (${diagnosis.detail})`}`
+      return `${MISTAKES[diagnosis.cause]}${diagnosis.detail === null ? '' : ` Found with: ${diagnosis.detail}.`}`
   }
 }

@@ -20,7 +20,7 @@ export type DeliveryWorkflows = {
     attemptsDone: number
   }): Promise<boolean>
   /** Waits for the result. Null: one is running for this endpoint, or Temporal or the worker does not answer in time. */
-  diagnose(target: DiagnosisTarget & { readonly merchantId: string }): Promise<Diagnosis | null>
+  diagnose(target: DiagnosisTarget & { readonly merchantId: string }): Promise<Diagnosis | 'running' | null>
 }
 
 /** The try is made in the background; the call waits only until Temporal has accepted it. */
@@ -47,7 +47,7 @@ export function createDeliveryWorkflows({
             priority: deliveryPriority(merchantId),
           }),
         )
-        .catch(() => null),
+        .catch((error: unknown) => (error instanceof WorkflowExecutionAlreadyStartedError ? 'running' : null)),
     async deliverNow({ eventId, endpointId, merchantId, attemptsDone }) {
       const workflowId = deliveryWorkflowId(eventId, endpointId)
       const options = {

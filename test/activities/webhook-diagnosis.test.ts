@@ -56,6 +56,23 @@ async function diagnose(accepts: Verifier, { refusal = 401, headers = {} }: Answ
   return diagnosis
 }
 
+test('a secret that cannot be opened is named as the cause, and the endpoint gets no request', async () => {
+  const tenant = await addMerchant(seeded.db)
+  const endpoint = await addEndpoint(seeded.db, tenant, { url: 'https://shop.example/hooks' })
+  const eventId = (await addEvent(seeded.db, tenant))!
+  const closed = {
+    ...secretBox,
+    open: () => {
+      throw new Error('the sealed secret needs another key')
+    },
+  }
+  const sender = createSender({ mode: 'test', testTargets: [], now: Date.now })
+  opened.push(sender)
+  const activities = createWebhookDiagnosisActivities({ db: seeded.db, secretBox: closed, sender, now: Date.now })
+  const run = () => activities.diagnoseDelivery({ eventId, endpointId: endpoint.id })
+  expect(await new MockActivityEnvironment().run(run)).toEqual({ cause: 'sealed_secret', requests: 0 })
+})
+
 const standard =
   (secret: (secrets: Secrets) => string): Verifier =>
   ({ headers, body }, secrets) => {

@@ -23,10 +23,11 @@ test('no response means nothing about the signature', () => {
 test('each diagnosis says what to do', () => {
   const explain = (diagnosis: Record<string, unknown>) => explainDiagnosis({ requests: 3, ...diagnosis } as Diagnosis)
   expect(explain({ cause: 'none' })).toContain('Send it again')
+  expect(explain({ cause: 'sealed_secret' })).toContain('Rotate the secret')
   expect(explain({ cause: 'unknown' })).toContain('Read its log')
   expect(explain({ cause: 'response', response: 'HTTP 404' })).toContain('HTTP 404')
   expect(explain({ cause: 'clock', detail: null })).toBe(MISTAKES.clock)
   expect(explain({ cause: 'parsed_body', detail: 'as PHP writes it' })).toBe(
-    `${MISTAKES.parsed_body} (as PHP writes it)`,
+    `${MISTAKES.parsed_body} Found with: as PHP writes it.`,
   )
 })

@@ -27,7 +27,9 @@ export function createWebhookDiagnosisActivities(deps: DeliveryDeps): WebhookDia
       if (delivery === undefined) throw ApplicationFailure.nonRetryable('the delivery was deleted')
       const until = deps.now() + ALL_MS
       const message = { id: eventId, at: deps.now(), body: delivery.body }
-      const { signed, known } = await openSecrets(deps, delivery)
+      const opened = await openSecrets(deps, delivery)
+      if (opened === null) return { cause: 'sealed_secret', requests: 0 }
+      const { signed, known } = opened
       let requests = 0
       const send = (headers: Readonly<Record<string, string>>): Promise<SendResult> => {
         requests += 1
@@ -66,20 +68,36 @@ function readClock({ headers }: SendResult): number | null {
   return Number.isNaN(at) ? null : at
 }
 
-async function openSecrets(deps: DeliveryDeps, delivery: Delivery): Promise<{ signed: string[]; known: KnownSecrets }> {
+type OpenedSecrets = { readonly signed: string[]; readonly known: KnownSecrets }
+
+/** Null: a secret that signs cannot be opened. Any other that cannot be opened only leaves its mistake untried. */
+async function openSecrets(deps: DeliveryDeps, delivery: Delivery): Promise<OpenedSecrets | null> {
   const { endpoint_id: endpointId, merchant_id: merchantId } = delivery
   const others = await readOtherSecrets(deps.db, { endpointId, merchantId })
   const secrets = delivery.secrets.map((secret) => ({
-    secret: deps.secretBox.open(secret.sealed, endpointId),
+    secret: openSecret(deps, secret.sealed, endpointId),
     isActive: signsAt(secret, deps.now()),
   }))
-  const signed = secrets.filter(({ isActive }) => isActive).map(({ secret }) => secret)
+  const active = secrets.filter(({ isActive }) => isActive)
+  const signed = active.flatMap(({ secret }) => secret ?? [])
+  if (signed.length < active.length) return null
   const [current] = signed
   if (current === undefined) throw ApplicationFailure.nonRetryable('the endpoint has no secret')
   const known = {
     current,
     previous: secrets.find(({ isActive }) => !isActive)?.secret ?? null,
-    others: others.map(({ id, url, sealed }) => ({ url, secret: deps.secretBox.open(sealed, id) })),
+    others: others.flatMap(({ id, url, sealed }) => {
+      const secret = openSecret(deps, sealed, id)
+      return secret === null ? [] : [{ url, secret }]
+    }),
   }
   return { signed, known }
+}
+
+function openSecret({ secretBox }: DeliveryDeps, sealed: string, endpointId: string): string | null {
+  try {
+    return secretBox.open(sealed, endpointId)
+  } catch {
+    return null
+  }
 }

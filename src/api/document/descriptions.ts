@@ -60,7 +60,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'redeliverEvent.event': 'The id of the event.',
   'redeliverFailed.since': 'Events from this time on (RFC 3339), at most 30 days back.',
   'DeliveryDiagnosis.cause':
-    'The mistake of your endpoint. `none`: it accepts the event now. `response`: its response is about something else than the signature. `unknown`: no usual mistake explains it.',
+    'The mistake of your endpoint. `none`: it accepts the event now. `response`: its response is about something else than the signature. `unknown`: no usual mistake explains it. `sealed_secret`: the platform cannot read the secret, so your endpoint is not the cause.',
   'listAuditLog.action': 'Only entries of this action, such as `setWallet`.',
   'listAuditLog.actor': 'Only entries of this person or key.',
   'readQuote.provider': 'The partner through which the buyer would pay. If absent, the buyer picks.',

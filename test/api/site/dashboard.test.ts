@@ -559,6 +559,27 @@ describe('Mounting the pages', () => {
     })
   })
 
+  test('the page of a delivery is shown without its signature if its secret cannot be opened', async () => {
+    const { owner, tenant, key } = await openAccount(testApi, 'sealed@shop.example')
+    const url = 'https://shop.example/hooks'
+    const { body } = await testApi.ask('POST', '/v1/webhook_endpoints', { key, body: { url } })
+    const endpoint = String(body['id'])
+    const { body: sent } = await testApi.ask('POST', `/v1/webhook_endpoints/${endpoint}/test`, { key })
+    await testApi.db.query(
+      `insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms, response_status)
+       values ($1, $2, 1, now(), 10, 401)`,
+      [sent['event'], endpoint],
+    )
+    const page = `/dashboard/webhooks/${endpoint}/deliveries/${String(sent['event'])}`
+    expect((await owner.get(page)).html).toContain('webhook-signature: v1,')
+    await testApi.db.query(
+      `update webhook_endpoint set secrets = jsonb_set(secrets, '{0,sealed}', '"v2.lost.AAAA"') where merchant_id = $1`,
+      [tenant.merchantId],
+    )
+    const { status, html } = await owner.get(page)
+    expect([status, html.includes('webhook-signature: (not available')]).toEqual([200, true])
+  })
+
   test('every page with lists and sums reads them on one connection in a turn', async () => {
     const { tenant, key } = await openAccount(testApi, 'lists@shop.example')
     const make = async (path: string, body: object) =>

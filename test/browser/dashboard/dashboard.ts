@@ -19,7 +19,14 @@ export async function openDashboard(browser: Browser) {
     origin = `http://localhost:${port}`
     return openTestApi({
       port,
-      deps: () => ({ publicUrl: origin, onRequest: (request) => void requests.push(request) }),
+      deps: (composed) => ({
+        publicUrl: origin,
+        onRequest: (request) => void requests.push(request),
+        deliveries: {
+          ...composed.deliveries,
+          diagnose: async () => ({ cause: 'undecoded_secret', detail: 'with `whsec_`', requests: 14 }),
+        },
+      }),
     })
   })
   const { session, asked, refund } = await furnish(testApi)

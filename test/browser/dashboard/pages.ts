@@ -135,6 +135,16 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
       await page.getByRole('link', { name: 'webhook.test' }).click()
     },
   ],
+  [
+    'delivery-diagnosed',
+    '/dashboard/webhooks',
+    async (page) => {
+      await page.getByRole('link', { name: 'shop.example/hooks' }).click()
+      await page.getByRole('link', { name: 'webhook.test' }).click()
+      await page.getByRole('button', { name: 'Find the mistake' }).click()
+      await page.getByRole('heading', { name: 'What we found' }).waitFor()
+    },
+  ],
   ['events', '/dashboard/events'],
   ['events-none', '/dashboard/events?q=nothing-like-it'],
   ['event', '/dashboard/events', (page) => page.getByRole('link', { name: 'payment.processing' }).click()],

@@ -1,7 +1,7 @@
 import { readDelivery, readEvent } from '../../../../db/webhooks/event-log.ts'
 import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { hasAbility } from '../../../../domain/account/roles.ts'
-import { renderDelivery } from '../../../../web/dashboard/developers/webhooks/delivery.tsx'
+import { type DeliveryPage, renderDelivery } from '../../../../web/dashboard/developers/webhooks/delivery.tsx'
 import type { TryShown } from '../../../../web/dashboard/developers/webhooks/delivery-words.tsx'
 import { OWN_HEADERS } from '../../../../webhooks/send.ts'
 import { signedHeaders, signsAt } from '../../../../webhooks/sign.ts'
@@ -44,7 +44,7 @@ export function deliveryPages(deps: WebhookPageDeps): Page[] {
         const params = { id: endpoint.id, event: delivery.event }
         const found = await catchRefusal(runOperation(deps, call, { operation: diagnoseDelivery, params }))
         if (found instanceof Problem) return { status: 409, html: await show(deps, call, { problem: found.message }) }
-        return { html: await show(deps, call, { diagnosis: found.message }) }
+        return { html: await show(deps, call, { diagnosis: found }) }
       },
     }),
   ]
@@ -72,16 +72,27 @@ function sentHeaders(
   const fixed = { ...OWN_HEADERS, 'content-length': String(Buffer.byteLength(body)) }
   if (tried === null) return { ...fixed, 'webhook-id': id }
   const at = Date.parse(tried.at)
-  const secrets = endpoint.secrets
-    .filter((secret) => signsAt(secret, at))
-    .map(({ sealed }) => secretBox.open(sealed, endpoint.id))
-  const signed = signedHeaders({ id, at, body: Buffer.from(body), secrets })
-  // A secret that was added after the try did not sign it.
-  const isSame = endpoint.updated_at.getTime() <= at
+  const sealed = endpoint.secrets.filter((secret) => signsAt(secret, at))
+  const secrets = sealed.flatMap((secret) => openSecret(secretBox, secret.sealed, endpoint.id) ?? [])
+  const signed =
+    secrets.length === 0
+      ? { 'webhook-id': id, 'webhook-timestamp': String(Math.floor(at / 1000)) }
+      : signedHeaders({ id, at, body: Buffer.from(body), secrets })
+  // A secret that was added after the try did not sign it, and one that cannot be opened signs nothing here.
+  const isSame = endpoint.updated_at.getTime() <= at && secrets.length === sealed.length
   return { ...fixed, ...signed, ...(!isSame && { 'webhook-signature': null }) }
 }
 
-type Said = { readonly problem?: string; readonly diagnosis?: string }
+/** Null: no key of the platform opens it. The rest of the page is shown anyway. */
+function openSecret(secretBox: WebhookPageDeps['secretBox'], sealed: string, endpointId: string): string | null {
+  try {
+    return secretBox.open(sealed, endpointId)
+  } catch {
+    return null
+  }
+}
+
+type Said = { readonly problem?: string; readonly diagnosis?: DeliveryPage['diagnosis'] }
 
 async function show(deps: WebhookPageDeps, call: PageCall, said: Said = {}): Promise<string> {
   const { publicUrl } = deps

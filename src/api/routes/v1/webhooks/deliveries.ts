@@ -138,11 +138,10 @@ export const diagnoseDelivery = defineOperation({
       endpointId: id,
       merchantId: caller.merchantId,
     })
+    if (diagnosis === 'running')
+      throw new Problem('not_possible_now', 'A diagnosis of this endpoint is running. Try again in 20 seconds.')
     if (diagnosis === null)
-      throw new Problem(
-        'not_possible_now',
-        'The endpoint is being diagnosed already, or that took too long. Try again.',
-      )
+      throw new Problem('not_possible_now', 'The diagnosis has failed, or took too long. Try again in a minute.')
     const { cause, requests } = diagnosis
     const message = explainDiagnosis(diagnosis)
     return {

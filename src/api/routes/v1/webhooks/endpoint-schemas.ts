@@ -111,7 +111,7 @@ export const diagnosisObject = z
     object: z.literal('delivery_diagnosis'),
     event: z.string(),
     endpoint: z.string(),
-    cause: z.enum(['none', 'response', 'unknown', ...(Object.keys(MISTAKES) as Mistake[])]),
+    cause: z.enum(['none', 'response', 'unknown', 'sealed_secret', ...(Object.keys(MISTAKES) as Mistake[])]),
     message: z.string(),
     requests: z.int().meta({ description: 'How many requests were sent to the endpoint.' }),
   })

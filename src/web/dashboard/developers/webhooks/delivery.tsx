@@ -1,3 +1,4 @@
+import { plural } from '../../../../domain/plural.ts'
 import { Card } from '../../../kit/card.tsx'
 import { Copy } from '../../../kit/copy.tsx'
 import { Curl, curlText } from '../../../kit/curl.tsx'
@@ -21,12 +22,12 @@ export type DeliveryPage = {
   readonly mayChange: boolean
   readonly problem: string | null
   /** Why the endpoint refuses the event, just found out; null: not asked. */
-  readonly diagnosis: string | null
+  readonly diagnosis: { readonly message: string; readonly requests: number } | null
   readonly publicUrl: string
 }
 
 export function renderDelivery(page: DeliveryPage): string {
-  const { frame, endpoint, delivery, chosen, mayChange, problem, diagnosis, publicUrl } = page
+  const { frame, endpoint, delivery, chosen, mayChange, problem, publicUrl } = page
   const at = `/dashboard/webhooks/${endpoint.id}`
   const again = `${publicUrl}/v1/webhook_endpoints/${endpoint.id}/deliveries/${delivery.event}/redeliver`
   return renderFramed({
@@ -61,11 +62,7 @@ export function renderDelivery(page: DeliveryPage): string {
           actions={mayChange && endpoint.disabledAt === null ? <Actions page={page} /> : undefined}
         />
         {problem !== null && <p class="error">{problem}</p>}
-        {diagnosis !== null && (
-          <Card id="why" title="What we found">
-            <p>{diagnosis}</p>
-          </Card>
-        )}
+        <Diagnosis page={page} />
         {delivery.log.length > 0 && (
           <nav class="seg" aria-label="Attempts">
             {delivery.log.map((one) => (
@@ -90,11 +87,39 @@ export function renderDelivery(page: DeliveryPage): string {
   })
 }
 
-function Actions({ page: { frame, endpoint, delivery, chosen } }: { page: DeliveryPage }) {
+function Diagnosis({ page }: { page: DeliveryPage }) {
+  const { diagnosis } = page
+  if (diagnosis !== null)
+    return (
+      <Card
+        id="why"
+        title="What we found"
+        lead={`${plural(diagnosis.requests, 'request')} sent to your server just now`}
+      >
+        <p>{markCode(diagnosis.message)}</p>
+      </Card>
+    )
+  if (!canDiagnose(page)) return null
+  return (
+    <p class="hint">
+      “Find the mistake” sends up to 30 requests within 20 seconds. Your server might process the event.
+    </p>
+  )
+}
+
+/** Shows the parts between backticks as code. */
+const markCode = (text: string) =>
+  text.split('`').map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part))
+
+const canDiagnose = ({ chosen, delivery, endpoint, mayChange }: DeliveryPage): boolean =>
+  mayChange && endpoint.disabledAt === null && chosen !== null && delivery.status !== 'delivered'
+
+function Actions({ page }: { page: DeliveryPage }) {
+  const { frame, endpoint, delivery } = page
   const at = `/dashboard/webhooks/${endpoint.id}/deliveries/${delivery.event}`
   return (
     <>
-      {chosen !== null && delivery.status !== 'delivered' && (
+      {canDiagnose(page) && (
         <PostButton action={`${at}/diagnose`} csrf={frame.csrf} look="button">
           Find the mistake
         </PostButton>
@@ -112,7 +137,7 @@ function Sent({ page: { endpoint, body, sent } }: { page: DeliveryPage }) {
     `POST ${url.pathname}${url.search} HTTP/1.1`,
     `host: ${url.host}`,
     ...Object.entries(sent).map(
-      ([name, value]) => `${name}: ${value ?? '(not available: the endpoint has changed since)'}`,
+      ([name, value]) => `${name}: ${value ?? '(not available: the secret has changed since, or cannot be read)'}`,
     ),
   ].join('\n')
   return (
