@@ -79,6 +79,7 @@ export type Operations = {
   listPayments: { query: { limit?: number | undefined; starting_after?: string | undefined; ending_before?: string | undefined; status?: string | undefined; provider?: "wallet_app" | "card_partner" | "local_partner" | "crypto" | undefined; currency?: string | undefined; reference?: string | undefined; tx_hash?: string | undefined; payment_link?: string | undefined; 'created[gte]'?: string | undefined; 'created[lt]'?: string | undefined; search?: string | undefined }; body: undefined; answer: { object: "list"; data: (Payment)[]; has_more: boolean } }
   readPaymentTimeline: { query: { limit?: number | undefined; starting_after?: string | undefined; ending_before?: string | undefined }; body: undefined; answer: { object: "list"; data: (TimelineEntry)[]; has_more: boolean } }
   readPayment: { query: undefined; body: undefined; answer: Payment }
+  updatePayment: { query: undefined; body: { description?: (string | null) | undefined; reference?: (string | null) | undefined; metadata?: (Record<string, string> | null) | undefined }; answer: Payment }
   cancelPayment: { query: undefined; body: undefined; answer: Payment }
   readPaymentReceipt: { query: undefined; body: undefined; answer: PaymentReceipt }
   createRefund: { query: undefined; body: { amount?: (number | string) | undefined; reason?: string | undefined; metadata?: Record<string, string> | undefined }; answer: Refund }
@@ -148,6 +149,7 @@ export const OPERATIONS = {
   listPayments: ['GET', '/v1/payments'],
   readPaymentTimeline: ['GET', '/v1/payments/{id}/timeline'],
   readPayment: ['GET', '/v1/payments/{id}'],
+  updatePayment: ['PATCH', '/v1/payments/{id}'],
   cancelPayment: ['POST', '/v1/payments/{id}/cancel'],
   readPaymentReceipt: ['GET', '/v1/payments/{id}/receipt'],
   createRefund: ['POST', '/v1/payments/{id}/refunds'],

@@ -63,6 +63,7 @@ function createPayments(call: Transport, pauseFor: (milliseconds: number) => Pro
     list,
     /** Every payment, newest first, over all pages. */
     all: (query: Query<'listPayments'> = {}) => pages(list, query),
+    update: (id: string, body: Body<'updatePayment'>) => call('updatePayment', { path: { id }, body }),
     cancel: (id: string) => call('cancelPayment', { path: { id } }),
     timeline: (id: string) => call('readPaymentTimeline', { path: { id } }),
     /** The receipt of a settled payment: the proof that the USDC arrived. */

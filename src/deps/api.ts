@@ -127,8 +127,7 @@ export async function composeApi(
     newId,
     log,
     healthChecks: listHealthChecks(db, temporal),
-    openPages: pages.openPages,
-    eventWaits: pages.eventWaits,
+    ...pages.live,
     registry,
     background: composeBackground(log),
     ...later.on,
@@ -288,8 +287,7 @@ function composePages(
     [PARTNERS_CHANNEL]: () => void down.look(),
   })
   return {
-    openPages,
-    eventWaits,
+    live: { openPages, eventWaits },
     async close() {
       openPages.close()
       eventWaits.close()

@@ -193,8 +193,8 @@ create trigger agreement_counts before update on payment for each row
 alter table payment enable row level security;
 create policy own on payment to pinrail_tenant
   using (merchant_id = tenant_merchant() and livemode = tenant_livemode());
--- A merchant's request can create payments. It cannot change or delete one.
-grant select, insert on payment to pinrail_tenant;
+-- A merchant's request can create payments, and change their words. It cannot change anything else, or delete one.
+grant select, insert, update (description, reference, metadata, updated_at, version) on payment to pinrail_tenant;
 
 -- A trigger, because a foreign key does not check who owns the link.
 create function link_is_of_tenant() returns trigger language plpgsql as $$
@@ -462,14 +462,14 @@ create trigger outbox_is_of_tenant after insert on outbox for each row
   when (current_user = 'pinrail_tenant') execute function outbox_is_of_tenant();
 
 -- Apart from the payments: a payment changes about eight times, and each change would write the many entries of an index of
--- its words again. These are written once.
+-- its words again. These are written when the words change.
 create table payment_words (
   payment_id text primary key,
   merchant_id text not null,
   words text not null
 );
 comment on table payment_words is 'The words by which a payment is found. A trigger writes the row with the payment, if it has any words.';
-comment on column payment_words.words is 'Reference and description, with a line break between them, which no search contains.';
+comment on column payment_words.words is 'Reference, description and metadata, in at most 2,000 characters, with line breaks between them, which no search contains.';
 -- One for rare words. One for words that nearly every payment has: a search then walks along the newest payments.
 create index payment_words_rare on payment_words using gin (merchant_id, words gin_trgm_ops);
 create index payment_words_newest on payment_words (merchant_id, payment_id);
@@ -478,12 +478,20 @@ alter table payment_words enable row level security;
 
 -- As the owner, because a merchant's request cannot write the table.
 create function payment_words_write() returns trigger language plpgsql security definer set search_path from current
-as $$ begin
-  insert into payment_words values (new.id, new.merchant_id, concat_ws(E'\n', new.reference, new.description));
+as $$
+declare
+  marks text := (select string_agg(key || ': ' || value, E'\n' order by key) from jsonb_each_text(new.metadata));
+begin
+  insert into payment_words
+  values (new.id, new.merchant_id, left(concat_ws(E'\n', new.reference, new.description, marks), 2000))
+  on conflict (payment_id) do update set words = excluded.words;
   return null;
 end $$;
 create trigger payment_words_write after insert on payment for each row
-  when (new.reference is not null or new.description is not null) execute function payment_words_write();
+  when (new.reference is not null or new.description is not null or new.metadata is not null)
+  execute function payment_words_write();
+create trigger payment_words_change after update of reference, description, metadata on payment for each row
+  execute function payment_words_write();
 
 -- The ids of the merchant's payments whose words match the pattern and that pass the filters: at most `most`, next to the
 -- cursor, looked for among as many payments there as the filter `among` says (null: all). With row-level security no index

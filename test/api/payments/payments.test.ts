@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { EVENT } from '../../../src/api/document/examples.ts'
 import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
 import { setFee } from '../../../src/db/merchants/agreement.ts'
 import { setWallet } from '../../../src/db/merchants/wallets.ts'
@@ -600,7 +601,7 @@ describe('Reading payments, events, quotes and routes', () => {
             ...merchant.tenant,
             type,
             paymentId: null,
-            object: { object: 'webhook_test' },
+            object: EVENT.data.object,
             at: new Date().toISOString(),
           }),
         )
@@ -799,6 +800,68 @@ describe('Reading payments, events, quotes and routes', () => {
         await small.close()
       }
     })
+  })
+})
+
+describe('Changing the words of a payment', () => {
+  beforeAll(async () => {
+    testApi = await testApi.asNewMerchant()
+  })
+
+  type Fields = Record<string, unknown>
+  const pay = async (fields: Fields = {}): Promise<string> =>
+    String(
+      (await testApi.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR', ...fields } })).body['id'],
+    )
+  const list = (query: string) => testApi.ask('GET', `/v1/payments?${query}`)
+  const idsIn = (answer: Answer): string[] => (answer.body['data'] as Fields[]).map(({ id }) => String(id))
+
+  const change = (id: string, body: Fields) => testApi.ask('PATCH', `/v1/payments/${id}`, { body })
+
+  test('reference, metadata and description change, a field that is absent stays, and null removes one', async () => {
+    const id = await pay({ reference: 'first', description: 'Tea', metadata: { cart: '1' } })
+    const changed = await change(id, { reference: 'second', metadata: { parcel: 'JD0146' } })
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { reference: 'second', description: 'Tea', metadata: { parcel: 'JD0146' }, version: 2 },
+    })
+    expect((await change(id, { description: null, metadata: null })).body).toMatchObject({
+      reference: 'second',
+      description: null,
+      metadata: {},
+      version: 3,
+    })
+  })
+
+  test('a payment is found by its new words and its metadata, and no longer by the old ones', async () => {
+    const id = await pay({ reference: 'oldword', metadata: { parcel: 'JD0147' } })
+    expect(idsIn(await list(`search=${encodeURIComponent('parcel: JD0147')}`))).toEqual([id])
+    await change(id, { reference: 'newword', metadata: { parcel: 'JD0148' } })
+    expect(idsIn(await list('search=newword'))).toEqual([id])
+    expect(idsIn(await list('search=JD0148'))).toEqual([id])
+    expect([...idsIn(await list('search=oldword')), ...idsIn(await list('search=JD0147'))]).toEqual([])
+  })
+
+  test('the description is fixed once the payment is not open, and the reference is not', async () => {
+    const id = await pay({ description: 'Tea' })
+    await testApi.db.query(`update payment set status = 'processing' where id = $1`, [id])
+    expect(await change(id, { description: 'Coffee', reference: 'r' })).toMatchObject({
+      status: 409,
+      body: { code: 'not_possible_now', detail: expect.stringContaining('the payment is processing') },
+    })
+    expect((await testApi.ask('GET', `/v1/payments/${id}`)).body).toMatchObject({ reference: null })
+    expect((await change(id, { description: 'Tea', reference: 'r' })).body).toMatchObject({ reference: 'r' })
+  })
+
+  test('a merchant changes only own payments, and only their words', async () => {
+    const id = await pay()
+    const other = await testApi.addMerchant()
+    const body = { reference: 'mine' }
+    expect((await testApi.ask('PATCH', `/v1/payments/${id}`, { key: other.key, body })).status).toBe(404)
+    expect((await change(id, { amount: '1' })).status).toBe(400)
+    expect((await change(id, {})).status).toBe(400)
+    const forbidden = testApi.db.as(testApi.tenant).query('update payment set amount_minor = 1 where id = $1', [id])
+    await expect(forbidden).rejects.toThrow('permission denied')
   })
 })
 

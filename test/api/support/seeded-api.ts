@@ -89,6 +89,7 @@ export function rowsFor(seeded: SeededApi): Readonly<Record<string, Row>> {
     readPayment: { path: `/v1/payments/${payment}` },
     readPaymentReceipt: { path: `/v1/payments/${payment}/receipt` },
     readPaymentTimeline: { path: `/v1/payments/${payment}/timeline` },
+    updatePayment: { path: `/v1/payments/${payment}`, body: { reference: 'order-2' } },
     cancelPayment: { path: `/v1/payments/${payment}/cancel` },
     createRefund: { path: `/v1/payments/${settled}/refunds`, body: { amount: 10 } },
     listPaymentRefunds: { path: `/v1/payments/${settled}/refunds` },

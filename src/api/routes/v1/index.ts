@@ -36,7 +36,13 @@ import {
 } from './notifications/channels.ts'
 import { createPayment, type PaymentCreateDeps } from './payments/payment-create.ts'
 import { listPayments, readPaymentTimeline } from './payments/payment-list.ts'
-import { cancelPayment, type PaymentOperationDeps, readPayment } from './payments/payments.ts'
+import {
+  cancelPayment,
+  type PaymentOperationDeps,
+  type PaymentUpdateDeps,
+  readPayment,
+  updatePayment,
+} from './payments/payments.ts'
 import { readPaymentReceipt } from './payments/receipt.ts'
 import { simulatePayment } from './payments/simulate.ts'
 import type { SimulateDeps } from './payments/simulate-outcome.ts'
@@ -67,6 +73,7 @@ import {
 /** All that the operations need. */
 export type OperationDeps = PaymentCreateDeps &
   PaymentOperationDeps &
+  PaymentUpdateDeps &
   RefundCreateDeps &
   LinkOperationDeps &
   QuoteDeps &
@@ -86,6 +93,7 @@ export const OPERATIONS: readonly Operation<OperationDeps>[] = [
   listPayments,
   readPaymentTimeline,
   readPayment,
+  updatePayment,
   cancelPayment,
   readPaymentReceipt,
   createRefund,

@@ -35,7 +35,7 @@ export const paymentFilterQuery = {
   'created[lt]': since.optional(),
   search: searched.optional().meta({
     description:
-      'A payment’s id, a transaction, or part of the reference or description. Text with fewer than three letters or digits in a row is searched in the next 10,000 payments only.',
+      'A payment’s id, a transaction, or part of the reference, the description or the metadata (`key: value`). Text with fewer than three letters or digits in a row is searched in the next 10,000 payments only.',
   }),
 }
 

@@ -52,6 +52,15 @@ export const metadata = z
     }),
   )
 
+export const updatePaymentBody = z
+  .strictObject({
+    description: safeText(500).nullable().optional(),
+    reference: referenceText.nullable().optional(),
+    metadata: metadata.nullable().optional(),
+  })
+  .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
+  .meta(extendJsonSchema({ minProperties: 1 }))
+
 const createPaymentFields = z.strictObject({
   amount: amountText,
   currency: currencyCode,

@@ -1,4 +1,5 @@
 import type { Session, Tenant } from '../../../../db/db.ts'
+import { changePaymentWords } from '../../../../db/payments/payment-words.ts'
 import { readPayment as readStoredPayment } from '../../../../db/payments/payments.ts'
 import { isId } from '../../../../domain/ids.ts'
 import {
@@ -10,14 +11,16 @@ import { toSnapshot, whyNotCancelable } from '../../../../domain/payment/snapsho
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import { CANCELED_PAYMENT } from '../../../document/examples.ts'
 import { Problem } from '../../../http/problems.ts'
-import { defineOperation, NOTHING } from '../../../operation.ts'
+import { defineOperation, NOTHING, WHOLE } from '../../../operation.ts'
 import { idPath } from '../fields.ts'
-import { paymentObject } from './payment-schemas.ts'
+import { paymentObject, updatePaymentBody } from './payment-schemas.ts'
 
 export type PaymentOperationDeps = {
   readonly workflows: Pick<PaymentWorkflows, 'cancel'>
   readonly publicUrl: string
 }
+
+export type PaymentUpdateDeps = { readonly publicUrl: string; readonly clock: () => number }
 
 export const readPayment = defineOperation({
   name: 'readPayment',
@@ -32,6 +35,33 @@ export const readPayment = defineOperation({
     status: 200,
     body: render(await loadPayment(db, caller, params.id), publicUrl),
   }),
+})
+
+export const updatePayment = defineOperation({
+  name: 'updatePayment',
+  method: 'patch',
+  path: '/v1/payments/{id}',
+  audited: WHOLE,
+  tag: 'Payments',
+  summary: 'Change the reference, the metadata or the description',
+  description:
+    'A field that is absent stays as it is, and null removes it; `metadata` replaces all keys. The description can change while the payment is `created` or `pending`, because the receipt shows it.',
+  scope: 'payments:write',
+  params: idPath,
+  body: updatePaymentBody,
+  answers: { 200: paymentObject },
+  problems: ['not_possible_now'],
+  example: { body: { reference: 'order-1042', metadata: { cart: '77', parcel: 'JD0146' } } },
+  handle: async ({ caller, db, params, body }, { publicUrl, clock }: PaymentUpdateDeps) => {
+    const { payment } = await loadPayment(db, caller, params.id)
+    const at = new Date(clock()).toISOString()
+    if (!(await changePaymentWords(db, caller, { id: payment.id, words: body, at })))
+      throw new Problem(
+        'not_possible_now',
+        `The description is fixed, because the payment is ${payment.status}. Change the reference or the metadata.`,
+      )
+    return { status: 200, body: render(await loadPayment(db, caller, params.id), publicUrl) }
+  },
 })
 
 export const cancelPayment = defineOperation({
