@@ -28,7 +28,7 @@ import { answerHeaders } from '../web/page-headers.ts'
 import type { TargetRules } from '../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import { createAuthenticate } from './auth/auth.ts'
-import { createDocsSite } from './document/docs-site.ts'
+import { createDocsSite, type DocsSite } from './document/docs-site.ts'
 import { accessLog } from './http/metrics.ts'
 import { Problem, problemHandler } from './http/problems.ts'
 import { requestLog } from './http/request-log.ts'
@@ -38,6 +38,7 @@ import type { RequestLimits } from './limits/request-limits.ts'
 import { createTurns, type Turns } from './limits/turns.ts'
 import type { EventWaits } from './live/event-waits.ts'
 import type { OpenPages } from './live/open-pages.ts'
+import { MCP_PATH, mountMcp } from './mcp/mcp.ts'
 import { mountOperations, setHeaders } from './route.ts'
 import type { Locate } from './routes/buyer.ts'
 import { callbackRouter } from './routes/callbacks.ts'
@@ -134,14 +135,14 @@ export function createApp(deps: ApiDeps): Express {
   app.use(countVisits(deps.limits))
   app.use(onlyOurAddress(deps))
   const own = { ...operationDeps(deps), turns: createTurns() }
-  app.use(createApiRouter(own))
-  app.use(createCheckoutRouter(checkoutDeps(deps, deps.simulate === null ? null : own)))
-  app.use(createPublicLinkRouter(own))
-  app.use(createSiteRouter(own))
   const { platform, publicUrl } = deps
   const { feePercent } = deps.agreement
   const testUrl = guideOrigin(deps)
   const docs = createDocsSite({ platform, operations: OPERATIONS, publicUrl, testUrl, feePercent })
+  app.use(createApiRouter(own, docs))
+  app.use(createCheckoutRouter(checkoutDeps(deps, deps.simulate === null ? null : own)))
+  app.use(createPublicLinkRouter(own))
+  app.use(createSiteRouter(own))
   app.use(referenceRouter(docs))
   app.use(receiptsRouter(deps, docs))
   app.use((request: Request) => {
@@ -154,12 +155,17 @@ export function createApp(deps: ApiDeps): Express {
 }
 
 /** An API request tries none of the many page paths, and a page request none of these routes. */
-function createApiRouter(deps: ApiDeps & OperationDeps & { readonly turns: Turns }): RequestHandler {
+function createApiRouter(
+  deps: ApiDeps & OperationDeps & { readonly turns: Turns },
+  docs: Pick<DocsSite, 'openApi' | 'pages' | 'search'>,
+): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true })
   router.use(requestLog(deps))
-  mountOperations(router, OPERATIONS, { ...deps, authenticate: createAuthenticate(deps) })
+  const own = { ...deps, docs, authenticate: createAuthenticate(deps) }
+  mountOperations(router, OPERATIONS, own)
+  mountMcp(router, own)
   return (request, response, next) => {
-    if (request.path.startsWith('/v1/')) router(request, response, next)
+    if (request.path.startsWith('/v1/') || request.path === MCP_PATH) router(request, response, next)
     else next()
   }
 }
@@ -188,7 +194,7 @@ function compressed() {
 }
 
 /**
- * A route of `/v1` counts the requests that it refuses. A callback is counted only if it is not authentic: partners
+ * A route with a key counts the requests that it refuses. A callback is counted only if it is not authentic: partners
  * send many requests from one network.
  */
 function countVisits({ countVisit }: RequestLimits) {
@@ -199,7 +205,7 @@ function countVisits({ countVisit }: RequestLimits) {
   }
 }
 
-const hasKey = (path: string): boolean => path.startsWith('/v1/') && path !== '/v1/openapi.json'
+const hasKey = (path: string): boolean => (path.startsWith('/v1/') && path !== '/v1/openapi.json') || path === MCP_PATH
 
 /** The colors of a brand are computed on request, and anybody can request sixteen million of them. */
 function isFile(path: string): boolean {

@@ -121,10 +121,10 @@ export const NOTHING = (): object => ({})
 
 const NO_PARAMETERS = z.strictObject({})
 
-type Request = Pick<Call, 'caller' | 'db' | 'ip' | 'body' | 'query' | 'params'> & { readonly key: string | null }
+export type SentRequest = Pick<Call, 'caller' | 'ip' | 'body' | 'query' | 'params'> & { readonly key: string | null }
 
 /** Throws a Problem unless the request fits the operation. Only a POST has a claim: other methods can be repeated. */
-export function readCall(operation: Operation, { key, caller, db, ip, ...sent }: Request): Call {
+export function readCall(operation: Operation, { key, caller, db, ip, ...sent }: SentRequest & Pick<Call, 'db'>): Call {
   const { method, path, body, query = NO_PARAMETERS, params } = operation
   const parsed = {
     body: body && parseOrExplain(body, sent.body, 'body'),

@@ -6,13 +6,13 @@ import { writeAudit } from '../db/accounts/audit.ts'
 import { type Db, type Session, sessionIn } from '../db/db.ts'
 import type { Authenticate, Caller } from './auth/auth.ts'
 import type { Answer } from './http/answer.ts'
-import { answerAhead } from './http/idempotency.ts'
+import { answerAhead, IDEMPOTENCY_KEY } from './http/idempotency.ts'
 import { readJson } from './http/json-body.ts'
 import { Problem } from './http/problems.ts'
 import { noteAnswer, noteCaller } from './http/request-log.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
 import type { Turns } from './limits/turns.ts'
-import { type Call, changeLogged, type Operation, readCall } from './operation.ts'
+import { type Call, changeLogged, type Operation, readCall, type SentRequest } from './operation.ts'
 
 export type RouterDeps = {
   readonly db: Db
@@ -71,7 +71,7 @@ export function onlyMethods(methods: readonly string[]): RequestHandler {
 function admit(operation: Operation, { authenticate, limits }: RouterDeps) {
   return async (request: Request, response: Response, next: () => void): Promise<void> => {
     const caller = await authenticate(request, operation.scope, (known) => noteCaller(response, known))
-    response.set(limits.count(caller, countRequests(operation, request)))
+    response.set(limits.count(caller, countRequests(operation, request.query)))
     response.locals['caller'] = caller
     next()
   }
@@ -80,7 +80,7 @@ function admit(operation: Operation, { authenticate, limits }: RouterDeps) {
 /**
  * The cost of a list grows with its rows, so a merchant who pages through all of them leaves time for other merchants.
  */
-function countRequests(operation: Operation, { query }: Request): number {
+export function countRequests(operation: Operation, query: Readonly<Record<string, unknown>>): number {
   const rows = Number(query['limit'])
   return readsList(operation) && rows > ROWS_OF_REQUEST ? Math.ceil(Math.min(rows, 100) / ROWS_OF_REQUEST) : 1
 }
@@ -97,37 +97,51 @@ function getCourse(operation: Operation): Course {
   return operation.method === 'post' && operation.idempotency === undefined ? 'claimed' : 'direct'
 }
 
-async function run<D>(
+function run<D>(
   operation: Operation<D>,
   deps: RouterDeps & D,
   { request, response }: { request: Request; response: Response },
 ): Promise<void> {
-  const { db, turns } = deps
-  const caller = response.locals['caller'] as Caller
-  const course = getCourse(operation)
-  const call = readCall(operation, {
-    caller,
-    db: course === 'file' || course === 'list' ? db.lists(caller) : db.as(caller),
+  const sent = {
+    caller: response.locals['caller'] as Caller,
     body: request.body,
     query: { ...request.query },
     params: request.params,
     key: readIdempotencyKey(request),
     ip: request.ip ?? '',
+  }
+  return answerRequest(operation, deps, { ...sent, use: (answer) => send(answer, { request, response }) })
+}
+
+/** `use` ends before a file gives its turn to the next. */
+type UsedRequest<T> = SentRequest & { readonly use: (answer: Answer) => Promise<T> }
+
+/** The caller must have the scope of the operation, and its request must have been counted. */
+export async function answerRequest<D, T>(
+  operation: Operation<D>,
+  deps: Pick<RouterDeps, 'db' | 'turns'> & D,
+  { use, ...sent }: UsedRequest<T>,
+): Promise<T> {
+  const { db, turns } = deps
+  const { caller } = sent
+  const course = getCourse(operation)
+  const call = readCall(operation, {
+    ...sent,
+    db: course === 'file' || course === 'list' ? db.lists(caller) : db.as(caller),
   })
   await operation.waitFirst?.(call as never, deps)
   const handle = (session: Session): Promise<Answer> => operation.handle({ ...call, db: session } as never, deps)
   const answer = (): Promise<Answer> => handleLogged(operation, call, { handle, own: db.as(caller) })
-  const reply = async (work: Promise<Answer>): Promise<void> => send(await work, { request, response })
   switch (course) {
     case 'file':
-      return turns.files(caller.merchantId, () => reply(answer()))
+      return turns.files(caller.merchantId, async () => use(await answer()))
     case 'list':
       // A list and what belongs to its items are read at one moment, from one replica.
-      return reply(turns.lists(caller.merchantId, () => call.db.transaction((tx) => handle(sessionIn(tx)))))
+      return use(await turns.lists(caller.merchantId, () => call.db.transaction((tx) => handle(sessionIn(tx)))))
     case 'claimed':
-      return reply(answerAhead(call.db, { tenant: caller, claim: call.claim }, answer))
+      return use(await answerAhead(call.db, { tenant: caller, claim: call.claim }, answer))
     case 'direct':
-      return reply(answer())
+      return use(await answer())
   }
 }
 
@@ -192,7 +206,7 @@ function readIdempotencyKey(request: Request): string | null {
   const raw = request.get('idempotency-key')
   if (raw === undefined) return null
   const key = /^".*"$/.test(raw) ? raw.slice(1, -1) : raw
-  if (!/^[\x21-\x7e]{1,255}$/.test(key))
+  if (!IDEMPOTENCY_KEY.test(key))
     throw new Problem('validation_failed', 'Idempotency-Key: must have 1 to 255 visible ASCII characters.', {
       param: 'Idempotency-Key',
     })

@@ -25,6 +25,7 @@ export const API_SCOPES = [
   'audit:read',
   'keys:read',
   'keys:write',
+  'agents:use',
 ] as const
 export type ApiScope = (typeof API_SCOPES)[number]
 

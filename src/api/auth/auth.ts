@@ -72,10 +72,7 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
         'ip_not_allowed',
         'This key cannot be used from your IP address. Its list of addresses is under API keys.',
       )
-    if (!key.scopes.includes(scope))
-      throw new Problem('insufficient_scope', `This key lacks the scope ${scope}. Create a key that has it.`, {
-        members: { required_scope: scope },
-      })
+    requireScope(caller, scope)
     return caller
   }
 
@@ -107,6 +104,13 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
     cache.set(id, fresh)
     return fresh
   }
+}
+
+export function requireScope({ scopes }: Pick<Caller, 'scopes'>, scope: ApiScope): void {
+  if (scopes.includes(scope)) return
+  throw new Problem('insufficient_scope', `This key lacks the scope ${scope}. Create a key that has it.`, {
+    members: { required_scope: scope },
+  })
 }
 
 function toCaller({ merchantId, livemode, id, scopes }: StoredApiKey): Caller {

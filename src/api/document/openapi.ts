@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
 import { getEventSubject, WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../../domain/webhook.ts'
+import { IDEMPOTENCY_KEY } from '../http/idempotency.ts'
 import { PROBLEMS, type ProblemCode } from '../http/problem-codes.ts'
 import { PROBLEM_TYPE } from '../http/problems.ts'
 import { type Operation, TAGS } from '../operation.ts'
@@ -169,7 +170,7 @@ function describeOperation(operation: Operation): ZodOpenApiOperationObject {
 const IDEMPOTENCY = z.object({
   'Idempotency-Key': z
     .string()
-    .regex(/^[\x21-\x7e]{1,255}$/)
+    .regex(IDEMPOTENCY_KEY)
     .optional()
     .meta({ description: 'A request with the same key and body gets the first response again, for 30 days.' }),
 })

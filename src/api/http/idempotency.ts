@@ -6,6 +6,8 @@ import { readIdempotentAnswer } from '../../db/payments/payments.ts'
 import type { Answer } from './answer.ts'
 import { Problem } from './problems.ts'
 
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+
 export type Claim = { readonly route: string; readonly key: string; readonly fingerprint: Uint8Array }
 
 /** Characters. Paths with unknown ids can be longer, and an index entry has limited room. */

@@ -34,6 +34,11 @@ export const PROBLEMS = {
     title: 'The API key cannot be used from this IP address',
     help: 'The key has a list of IP addresses. Send the request from one of them, or create a key with another list.',
   },
+  origin_not_allowed: {
+    status: 403,
+    title: 'The request is for another host, or from another site',
+    help: 'Tools of agents are at `/mcp` on the host that `detail` names, for programs. A web page of another site cannot use them.',
+  },
   step_up_required: {
     status: 403,
     title: 'A person must confirm this',

@@ -2,6 +2,8 @@ import type { Request, RequestHandler } from 'express'
 import type { Platform } from '../../domain/platform.ts'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import { renderOtherAddress } from '../../web/site-problem.tsx'
+import { Problem } from '../http/problems.ts'
+import { MCP_PATH } from '../mcp/mcp.ts'
 
 export type OurAddress = { readonly platform: Platform; readonly publicUrl: string; readonly trustProxyHops: number }
 
@@ -34,6 +36,7 @@ export function onlyOurAddress({ platform, publicUrl, trustProxyHops }: OurAddre
     const { pathname, search } = URL.canParse(request.originalUrl, origin)
       ? new URL(request.originalUrl, origin)
       : new URL(origin)
+    if (request.path === MCP_PATH) throw new Problem('origin_not_allowed', `Use ${origin}${MCP_PATH}.`)
     response.set(PAGE_HEADERS)
     if (['GET', 'HEAD'].includes(request.method)) return response.redirect(307, `${origin}${pathname}${search}`)
     const page = `${origin}${PAGE_OF_FORM.exec(pathname)?.[0] ?? '/'}`

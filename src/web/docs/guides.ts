@@ -6,7 +6,7 @@ const read = (name: string): string => readFileSync(new URL(`./guides/${name}.md
 export const GUIDES: Readonly<Record<string, string>> = Object.fromEntries(
   [
     ['first-payment', 'states', 'links', 'embedding', 'webhooks', 'refunds', 'testing', 'going-live'],
-    ['fees', 'limits', 'idempotency', 'pagination', 'versions'],
+    ['fees', 'limits', 'idempotency', 'pagination', 'versions', 'agents'],
   ]
     .flat()
     .map((name) => [name, read(name)]),

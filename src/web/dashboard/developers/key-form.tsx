@@ -14,7 +14,11 @@ const back = { href: '/dashboard/keys', name: 'API keys' }
 export const KEY_PRESETS = {
   sell: { name: 'Sell', what: 'Create and read payments and links' },
   read: { name: 'Read only', what: 'For bookkeeping and reports' },
-  all: { name: 'Everything', what: 'Also webhooks and settings. In live mode, settings need a signed-in person.' },
+  agent: { name: 'Agent', what: 'Also lets an AI agent create payments, links and refunds through its tools' },
+  all: {
+    name: 'Everything',
+    what: 'Also webhooks and settings, without tools for agents. In live mode, settings need a signed-in person.',
+  },
   own: { name: 'Choose', what: 'Choose individual scopes' },
 } as const
 export type KeyPreset = keyof typeof KEY_PRESETS

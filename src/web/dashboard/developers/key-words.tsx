@@ -65,8 +65,17 @@ export function MayDo({ scopes, all }: { scopes: readonly string[]; all: readonl
   )
 }
 
-/** Returns `Everything`, `Read only`, or the nouns of the scopes. */
+/** The scope that `Everything` does not contain. */
+const FOR_AGENTS = 'agents:use'
+
 function describeScopes(scopes: readonly string[], all: readonly string[]): string[] {
+  const forPrograms = (list: readonly string[]): string[] => list.filter((scope) => scope !== FOR_AGENTS)
+  const words = describeProgramScopes(forPrograms(scopes), forPrograms(all))
+  return scopes.includes(FOR_AGENTS) ? [...words, 'Agents'] : words
+}
+
+/** Returns `Everything`, `Read only`, or the nouns of the scopes. */
+function describeProgramScopes(scopes: readonly string[], all: readonly string[]): string[] {
   if (all.every((scope) => scopes.includes(scope))) return ['Everything']
   const reads = all.filter((scope) => scope.endsWith(':read'))
   if (scopes.length === reads.length && reads.every((scope) => scopes.includes(scope))) return ['Read only']

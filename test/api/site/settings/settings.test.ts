@@ -502,6 +502,21 @@ describe('Keys and requests', () => {
       expect(JSON.stringify(log)).not.toContain(key.slice(-20))
     })
 
+    test('only the choice of an agent gives a key the tools of agents', async () => {
+      const { owner } = await openAccount(testApi, 'agent@shop.example')
+      const usesTools = async (preset: string): Promise<number> => {
+        const form = { name: preset, preset, days: '0', once: await onceIn(owner, NEW) }
+        const key = keyIn((await owner.submit('/dashboard/keys', form)).html)
+        const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+        const headers = { accept: 'application/json, text/event-stream' }
+        return (await testApi.ask('POST', '/mcp', { key, body, headers })).status
+      }
+      expect([await usesTools('agent'), await usesTools('all'), await usesTools('sell')]).toEqual([200, 403, 403])
+      const list = (await owner.get('/dashboard/keys')).html
+      expect(list).toContain('<span class="tag">Agents</span>')
+      expect(list).toContain('<span class="tag">Everything</span>')
+    })
+
     test('a wrong form of a key is shown again with its values and errors, and no key was made', async () => {
       const { owner } = await openAccount(testApi, 'wrong@shop.example')
       const form = { name: 'Kasse', preset: 'sell', allowed_ips: '192.0.2.1\n203.0.113', days: '0', once: 'a' }

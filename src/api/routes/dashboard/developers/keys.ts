@@ -30,7 +30,8 @@ const DAY_SECONDS = 86_400
 const PRESET_SCOPES: Readonly<Record<Exclude<KeyPreset, 'own'>, readonly string[]>> = {
   sell: API_SCOPES.filter((scope) => /^(?:payments|payment_links|links):/.test(scope)),
   read: API_SCOPES.filter((scope) => scope.endsWith(':read')),
-  all: API_SCOPES,
+  agent: ['payments:read', 'payments:write', 'webhooks:read', 'events:read', 'agents:use'],
+  all: API_SCOPES.filter((scope) => scope !== 'agents:use'),
 }
 
 const oneOf = <T extends string>(all: Readonly<Record<T, unknown>>) => z.enum(Object.keys(all) as [T, ...T[]])
