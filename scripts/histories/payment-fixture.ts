@@ -173,7 +173,7 @@ export async function createPaymentFixture(env: TestWorkflowEnvironment, partsOp
 
 function proof(paymentId: string, microUsdc: string, finalizedAt: Date): Settlement {
   return {
-    paymentId,
+    ownerId: paymentId,
     microUsdc,
     recipient: WALLET,
     txHash: `0x${Buffer.from(paymentId.slice(-16)).toString('hex').padStart(64, '0')}`,

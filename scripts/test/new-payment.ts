@@ -17,6 +17,7 @@ export function newPayment(fields: Partial<NewPayment> & Pick<NewPayment, 'id' |
     tolerancePercent: 1,
     fillTolerancePercent: 2,
     feePercent: '4.5',
+    reserve: null,
     destination: `0x${'7'.repeat(40)}`,
     chainId: 31337,
     token: `0x${'3'.repeat(40)}`,

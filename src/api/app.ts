@@ -234,7 +234,7 @@ function operationDeps(deps: ApiDeps): ApiDeps & OperationDeps {
   const { newId } = deps
   return {
     ...deps,
-    terms: rememberTerms(deps.agreement.feePercent),
+    terms: rememberTerms(deps.agreement),
     newPaymentId: () => newId('payment'),
     newRefundId: () => newId('refund'),
     newAttemptId: () => newId('attempt'),

@@ -38,7 +38,7 @@ type Limits = {
   readonly available: bigint
   /** Micro-USDC that the treasury may still authorize within 24 hours. */
   readonly spendable: bigint
-  /** Payments whose payouts were signed before: a second signature of a payout does not count again. */
+  /** Owners whose payouts were signed before: a second signature of a payout does not count again. */
   readonly signedBefore: ReadonlySet<string>
   readonly heldAfter: Date
 }
@@ -58,7 +58,7 @@ export function decidePayouts(payouts: readonly Payout[], state: TokenState, lim
     if (seen.blacklisted)
       return { kind: 'stop', reason: 'blacklisted', detail: `${payout.recipient} is on the USDC blacklist` }
     const micro = BigInt(payout.microUsdc)
-    const fresh = !limits.signedBefore.has(payout.paymentId)
+    const fresh = !limits.signedBefore.has(payout.ownerId)
     const own = micro > available ? 'funds' : fresh && micro > spendable ? 'limit' : null
     const reason = short.get(payout.recipient) ?? own
     if (reason !== null) {
@@ -84,7 +84,7 @@ export function deadline({ clock, options }: Pick<SettlementDeps, 'clock' | 'opt
   return Math.min(ours, chainTime + CLOCK_MARGIN) + options.authorizationSeconds
 }
 
-type Signed = { readonly paymentId: string; readonly treasury: Hex; readonly signature: PayoutSignature }
+type Signed = { readonly ownerId: string; readonly treasury: Hex; readonly signature: PayoutSignature }
 
 /** `refusals`: the errors of keys that refused to sign now. */
 type Signing = { readonly signed: readonly Signed[]; readonly refusals: readonly unknown[] }
@@ -108,8 +108,8 @@ export async function sign(
   const signOne = async (payout: Payout): Promise<void> => {
     const treasury = deps.treasuries.find(({ address }) => address === payout.treasury)
     if (treasury === undefined) throw new Error(`no key for treasury ${payout.treasury}`)
-    const { paymentId } = payout
-    signed.push({ paymentId, treasury: payout.treasury, signature: await how(treasury, payout) })
+    const { ownerId } = payout
+    signed.push({ ownerId, treasury: payout.treasury, signature: await how(treasury, payout) })
   }
   const trySigning = (payout: Payout): Promise<unknown> =>
     signOne(payout).catch((failure: unknown) => refusals.push(failure))
@@ -126,8 +126,8 @@ export async function sign(
 
 export async function store(deps: SettlementDeps, signed: readonly Signed[]): Promise<void> {
   if (signed.length === 0) return
-  for (const { paymentId, error } of await deps.journal.storeSignatures(signed, deps.options))
-    deps.log.error({ paymentId, err: error }, 'the payout continues, but its payment could not be notified')
+  for (const { ownerId, error } of await deps.journal.storeSignatures(signed, deps.options))
+    deps.log.error({ ownerId, err: error }, 'the payout continues, but its owner could not be notified')
 }
 
 /** Throws if the key signed nothing. Otherwise logs the refusals, which the next round tries again. */
@@ -141,7 +141,7 @@ export function report(
 }
 
 /**
- * Signs transfers with the deadline, for the first time or again. The nonce is always the payment's. Each signature is
+ * Signs transfers with the deadline, for the first time or again. The nonce is always the owner's. Each signature is
  * stored, even if a later one fails. Returns the number signed.
  */
 async function signTransfers(
@@ -175,7 +175,7 @@ async function signTransfers(
 }
 
 /**
- * Stops a payout. If its payment cannot be notified, the payout is not stopped, but it is not signed or sent in this
+ * Stops a payout. If its owner cannot be notified, the payout is not stopped, but it is not signed or sent in this
  * round either. Other payouts continue.
  */
 export async function stop(
@@ -184,13 +184,13 @@ export async function stop(
   why: { reason: PayoutStopReason; detail: string },
 ): Promise<void> {
   if (payout.stopReason === why.reason) return
-  const { paymentId } = payout
-  const result = await deps.journal.stop({ paymentId, reason: why.reason, detail: why.detail })
-  if (result === 'stopped') deps.log.warn({ paymentId, ...why }, 'payout stopped')
+  const { ownerId } = payout
+  const result = await deps.journal.stop({ ownerId, reason: why.reason, detail: why.detail })
+  if (result === 'stopped') deps.log.warn({ ownerId, ...why }, 'payout stopped')
   else if (result !== 'unchanged')
     deps.log.error(
-      { paymentId, ...why, err: result.error },
-      'could not stop a payout, because its payment could not be notified; tried again',
+      { ownerId, ...why, err: result.error },
+      'could not stop a payout, because its owner could not be notified; tried again',
     )
 }
 
@@ -296,7 +296,7 @@ async function choosePayable(
   const now = deps.clock().getTime()
   const inTreasury = state.balance - promised.micro
   const underLimit = options.maxMicroPerDay - (await journal.readAuthorizedSince(treasury, new Date(now - DAY_MS)))
-  const ids = payouts.map(({ paymentId }) => paymentId)
+  const ids = payouts.map(({ ownerId }) => ownerId)
   const decisions = decidePayouts(payouts, state, {
     available: inTreasury,
     spendable: underLimit,

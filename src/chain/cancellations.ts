@@ -30,7 +30,7 @@ export function createCancellations(deps: SettlementDeps, stillLeads: StillLeads
       count += round.signed.length
       // A key that signed others is asked again in the next round.
       if (round.signed.length === 0 && (await stillLeads()))
-        await journal.rest(ofTreasury.map(({ paymentId }) => ({ paymentId, seconds: VOID_REST_SECONDS })))
+        await journal.rest(ofTreasury.map(({ ownerId }) => ({ ownerId, seconds: VOID_REST_SECONDS })))
     }
     report(deps, { signed: count, refusals })
     return count

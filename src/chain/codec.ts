@@ -8,7 +8,7 @@ import { encodeAggregate3, word } from './token/words.ts'
 
 export type Authorization = Pick<
   SignedPayout,
-  'paymentId' | 'treasury' | 'recipient' | 'microUsdc' | 'authNonce' | 'signed'
+  'ownerId' | 'treasury' | 'recipient' | 'microUsdc' | 'authNonce' | 'signed'
 > & {
   /** True if the platform does not have the key: it may be a contract's, whose signature has any length (EIP-1271). */
   readonly isForeign?: true
@@ -54,11 +54,11 @@ const AGGREGATE3 = '0x82ad56cb'
 const VALID_BEFORE = [10 + 4 * 64, 10 + 5 * 64] as const
 
 function encodeItem(authorization: Authorization): Hex {
-  const { signed, treasury, recipient, microUsdc, authNonce, paymentId, isForeign } = authorization
+  const { signed, treasury, recipient, microUsdc, authNonce, ownerId, isForeign } = authorization
   const digits = signed.signature.slice(2)
   const vrs = word(`0x${digits.slice(128)}`) + digits.slice(0, 128)
   if (signed.kind === 'cancel') return `${CANCEL_AUTHORIZATION}${word(treasury)}${word(authNonce)}${vrs}`
-  if (signed.validBefore === null) throw new Error(`transfer of ${paymentId} without a deadline`)
+  if (signed.validBefore === null) throw new Error(`transfer of ${ownerId} without a deadline`)
   const struct = [treasury, recipient, BigInt(microUsdc), 0, signed.validBefore, authNonce]
   const words = struct.map(word).join('')
   if (isForeign !== true) return `${TRANSFER_WITH_AUTHORIZATION}${words}${vrs}`

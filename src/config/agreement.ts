@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { MOST_FEE_PERCENT, SIGN_UPS, type SignUp, type StandardAgreement } from '../domain/account/agreement.ts'
+import {
+  MOST_FEE_PERCENT,
+  MOST_RESERVE_DAYS,
+  MOST_RESERVE_PERCENT,
+  SIGN_UPS,
+  type SignUp,
+  type StandardAgreement,
+} from '../domain/account/agreement.ts'
 import { convertWholeUsdc, type MicroUsdc, readPercent } from '../domain/money.ts'
 import { flag } from './fields.ts'
 
@@ -19,6 +26,13 @@ export const agreementShape = {
    * with which it was created.
    */
   FEE_PERCENT: percent(MOST_FEE_PERCENT).default('4.5'),
+  /**
+   * The share of each payment's USDC after the fee that is held back for chargebacks, in percent, for a merchant with
+   * which nothing else is agreed. A payment keeps the reserve with which it was created.
+   */
+  RESERVE_PERCENT: percent(MOST_RESERVE_PERCENT).default('0'),
+  /** For how many days after the payout it is held back. A timer then pays it out, once a day. */
+  RESERVE_DAYS: z.coerce.number().int().min(1).max(MOST_RESERVE_DAYS).default(90),
   /** Whole USDC that one payment can be worth, for a merchant with which nothing else is agreed. Default: no limit. */
   PAYMENT_LIMIT_USDC: usdc.optional(),
   /** Whole USDC that all payments of a merchant from one day (UTC) can be worth together. Default: no limit. */
@@ -54,6 +68,7 @@ type Mode = { readonly PINRAIL_MODE: 'test' | 'live' }
 
 export const readStandardAgreement = (config: z.infer<typeof agreementSchema> & Mode): StandardAgreement => ({
   feePercent: config.FEE_PERCENT,
+  reserve: { percent: config.RESERVE_PERCENT, days: config.RESERVE_DAYS },
   limits: {
     paymentMicro: toMicro(config.PAYMENT_LIMIT_USDC),
     dayMicro: toMicro(config.DAY_LIMIT_USDC),

@@ -49,7 +49,7 @@ export async function findWork(db: Queryable, now: string): Promise<readonly Swe
             or exists (select from channel_message where state in ('sending', 'waiting', 'unknown') and next_at <= ${at})
           then 'notifications' end,
         case when exists (select from treasury_log
-            where receipt_due_at <= now() and payment_id is not null and kind = 'out') then 'receipts' end,
+            where receipt_due_at <= now() and owner_id is not null and kind = 'out') then 'receipts' end,
         case when exists (select from refill where state = 'open' and due_at <= ${at}) then 'refills' end,
         case when exists (select from agreement where status = 'suspended' and open_payments > 0) then 'suspended' end
       ], null) as found`,

@@ -1,7 +1,10 @@
 import type { WorkerConfig } from '../config/config.ts'
 import type { Db } from '../db/db.ts'
+import { getTreasury, type Treasury } from '../domain/settlement/treasuries.ts'
+import type { ChangeContext } from '../payments/change-payment.ts'
 import type { Logger } from '../runtime/log.ts'
 import { createWakeup } from '../runtime/wakeup.ts'
+import { createReleaseRound, RELEASES_PER_ROUND } from '../settlement/release-round.ts'
 import { PER_ROUND as DELIVERIES_PER_ROUND, type DeliverySweep } from '../worker/delivery-sweep.ts'
 import type { Loop } from '../worker/loop.ts'
 import { createReconciliation } from '../worker/reconcile.ts'
@@ -19,15 +22,18 @@ const ORPHANS_EVERY_MS = 20_000
 /** Milliseconds between two deletions of expired rows. A deletion continues until nothing is left. */
 const RETENTION_EVERY_MS = 60 * 60 * 1000
 
+/** Milliseconds. Reserves are due from midnight (UTC) on. */
+const RELEASES_EVERY_MS = 10 * 60_000
+
 /** Milliseconds. One of the workers reconciles each hour: the others only see that it is not due. */
 const RECONCILIATION_EVERY_MS = 60_000
 
-export function composeReconciliation({ db, log }: { db: Db; log: Logger }): Loop {
+function composeReconciliation({ db, log }: { db: Db; log: Logger }): Loop {
   const tick = createReconciliation({ db, log, now: Date.now })
   return { name: 'reconciliation', everyMs: RECONCILIATION_EVERY_MS, tick, log }
 }
 
-export function composeRetention(config: WorkerConfig, { db, log }: { db: Db; log: Logger }): Loop {
+function composeRetention(config: WorkerConfig, { db, log }: { db: Db; log: Logger }): Loop {
   const tick = createRetention({
     db,
     now: Date.now,
@@ -36,6 +42,32 @@ export function composeRetention(config: WorkerConfig, { db, log }: { db: Db; lo
   })
   const everyMs = RETENTION_EVERY_MS
   return { name: 'retention', everyMs, tick, idle: { everyMs, wakeup: createWakeup(), pageSize: MORE }, log }
+}
+
+type Timed = { db: Db; log: Logger; context: ChangeContext; treasuries: readonly Treasury[] }
+
+export const timerLoops = (config: WorkerConfig, timed: Timed): Loop[] => [
+  composeRetention(config, timed),
+  composeReconciliation(timed),
+  composeReleases(config, timed),
+]
+
+function composeReleases(config: WorkerConfig, { db, log, context, treasuries }: Timed): Loop {
+  const tick = createReleaseRound({
+    db,
+    log,
+    context,
+    scope: { livemode: db.livemode, chainId: config.CHAIN_ID, token: getToken(config).address },
+    getTreasury: (ownerId) => getTreasury(ownerId, treasuries),
+  })
+  const everyMs = RELEASES_EVERY_MS
+  return {
+    name: 'reserves',
+    everyMs,
+    tick,
+    idle: { everyMs, wakeup: createWakeup(), pageSize: RELEASES_PER_ROUND },
+    log,
+  }
 }
 
 export function relayLoops(

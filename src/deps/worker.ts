@@ -44,7 +44,7 @@ import { createWorkers, type WorkerSettings } from '../worker/worker.ts'
 import { DELIVERIES_QUEUE, PAYMENTS_QUEUE } from '../workflows/queues.ts'
 import { assertSameSeed, createDepositBook, createRefundAddresses } from './deposits.ts'
 import { getToken, openDepositKeys, openTreasuries } from './keys.ts'
-import { composeLook, composeReconciliation, composeRetention, relayLoops } from './loops.ts'
+import { composeLook, relayLoops, timerLoops } from './loops.ts'
 import { composeNotifications } from './notify/notifications.ts'
 import { composePartners, readPartners } from './partners.ts'
 import { refillLoops } from './refills.ts'
@@ -126,8 +126,7 @@ export async function composeWorker(
     loops: [
       composeLook(config, { db, wakeups, clock, log }),
       ...relayLoops(config, { relay, sweep, wakeups, log }),
-      composeRetention(config, { db, log }),
-      composeReconciliation({ db, log }),
+      ...timerLoops(config, { db, log, context, treasuries: treasuries.list }),
       composeReceiptLoop(config, { db, log, clock, wakeup: wakeups.receipts }),
       ...calls.loops,
       ...refillLoops(config, { db, log, clock, rates: payments.rates, treasuries, wakeup: wakeups.refills }),

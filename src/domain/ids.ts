@@ -19,6 +19,7 @@ export const ID_PREFIXES = {
   channelMessage: 'ncm',
   auditEntry: 'aud',
   refill: 'rfl',
+  reserveRelease: 'rel',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES
@@ -53,6 +54,9 @@ export function readPaymentTime(paymentId: string): number | null {
     0,
   )
 }
+
+/** Returns what follows the prefix: ids of all kinds are in the order of their time by it. */
+export const digitsOfId = (id: string): string => id.slice(id.indexOf('_') + 1)
 
 /** Returns the smallest id of a payment that was made at the Unix millisecond or later. */
 export function firstPaymentId(time: number): string {

@@ -13,6 +13,7 @@ export type Account =
   | 'deposits'
   | 'exchange'
   | 'merchant_payable'
+  | 'reserve'
   | 'fee_revenue'
   | 'gas_expense'
   | 'gas_float'
@@ -82,6 +83,12 @@ export function refundTaken(fact: { paymentId: string; reference: string; micro:
 
 export function swept(fact: { paymentId: string; reference: string; micro: MicroUsdc }): Booking {
   return usdcLines('swept', fact, ['treasury', 'deposits'])
+}
+
+/** Books that a release of reserves is final on chain: until then the merchant is owed it. */
+export function reservePaid({ ownerId, microUsdc }: { ownerId: string; microUsdc: MicroUsdc }): Booking {
+  const fact = { paymentId: null, reference: ownerId, micro: microUsdc }
+  return usdcLines('reserve_paid', fact, ['merchant_payable', 'treasury'])
 }
 
 /** Books that money at partners is on its way to become USDC. */

@@ -97,6 +97,7 @@ const NOTES = {
   'refund.refused': ['partner', 'The partner refused the refund: it still has the money'],
   'payment.chargeback': ['partner', 'The partner reversed the money after the conversion'],
   'payment.chargeback_won': ['partner', 'Money that the partner had reversed is there again: the loss is booked back'],
+  'payment.reserve_released': ['system', 'The reserve was released'],
   'payment.transfer_replaced': [
     'system',
     'The block of the transfer was replaced; the transfer is final in another block',

@@ -32,6 +32,7 @@ export type Options = {
     | 'message'
     | 'payment'
     | 'day'
+    | 'percent'
     | 'open']?: string | undefined
 } & {
   readonly 'dry-run'?: boolean | undefined

@@ -35,6 +35,7 @@ const OPTIONS = {
   message: TEXT,
   payment: TEXT,
   day: TEXT,
+  percent: TEXT,
   open: TEXT,
   'dry-run': { type: 'boolean' },
   outside: { type: 'boolean' },

@@ -2,6 +2,7 @@ import {
   approveMerchant,
   changeFee,
   changeLimits,
+  changeReserve,
   inviteMerchant,
   rejectMerchant,
   resumeMerchant,
@@ -104,6 +105,13 @@ const ACCOUNTS: readonly Command[] = [
     options: SIGNED,
     does: 'change the fee of later payments: a percentage such as 3.9, or `standard`',
     run: context(changeFee),
+  },
+  {
+    words: 'merchants reserve',
+    subjects: ['merchant'],
+    options: ['percent', 'days', ...SIGNED],
+    does: 'change what is held back of later payments for chargebacks: a percentage such as 10, days, or `standard`',
+    run: context(changeReserve),
   },
   {
     words: 'merchants limits',

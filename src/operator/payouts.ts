@@ -6,8 +6,16 @@ import { acknowledgeMissing, bookMovement, storeDifference } from '../db/settlem
 import { doOrTry, lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
 import { readCursor } from '../db/settlement/cursor.ts'
 import { abandonLane, acknowledgeTransfers, listUnclaimed, releaseLane } from '../db/settlement/operator.ts'
-import { type PayoutView, readPayout, requestVoid, resumePayout, stopPayout } from '../db/settlement/payouts.ts'
+import {
+  type PayoutView,
+  readMerchant,
+  readPayout,
+  requestVoid,
+  resumePayout,
+  stopPayout,
+} from '../db/settlement/payouts.ts'
 import type { Hex } from '../domain/hex.ts'
+import { isId } from '../domain/ids.ts'
 import { formatUsdc } from '../domain/money.ts'
 import { plural } from '../domain/plural.ts'
 import { createNote } from '../domain/timeline.ts'
@@ -50,7 +58,7 @@ export function recordAct(
 const toScope = ({ CHAIN_ID, USDC_ADDRESS }: OperatorConfig) => ({ chainId: CHAIN_ID, token: USDC_ADDRESS })
 
 const describe = (payout: PayoutView): string =>
-  `${payout.paymentId}: ${stateText(payout.state, payout.stopReason)}, ` +
+  `${payout.ownerId}: ${stateText(payout.state, payout.stopReason)}, ` +
   `${payout.microUsdc} micro-USDC to ${payout.recipient}${payout.txHash === null ? '' : `, ${payout.txHash}`}`
 
 export function stateText(state: string, reason: string | null): string {
@@ -63,18 +71,22 @@ export type PayoutChange = Extract<ActName, 'void' | 'stop' | 'resume'>
 async function carryOut(
   tx: Tx,
   { hooks, settings }: Act,
-  { name, paymentId }: { name: PayoutChange; paymentId: string },
+  { name, ownerId }: { name: PayoutChange; ownerId: string },
 ): Promise<boolean> {
-  if (name === 'void') return voidPayout(tx, { publicUrl: settings.PUBLIC_URL, now: Date.now }, paymentId)
+  const isReserve = isId('reserveRelease', ownerId)
+  if (name === 'void') {
+    if (isReserve) throw new Refusal(`${ownerId} pays reserves, which go to no buyer: hold it instead`)
+    return voidPayout(tx, { publicUrl: settings.PUBLIC_URL, now: Date.now }, ownerId)
+  }
   if (name === 'resume') {
-    await refuseStopped(tx, paymentId)
-    if (!(await resumePayout(tx, paymentId))) return false
-    await hooks.onResumed(tx, { paymentId })
+    if (!isReserve) await refuseStopped(tx, ownerId)
+    if (!(await resumePayout(tx, ownerId))) return false
+    await hooks.onResumed(tx, { ownerId })
     return true
   }
   const detail = 'stopped by an operator at the command line'
-  if (!(await stopPayout(tx, paymentId, detail))) return false
-  await hooks.onStopped(tx, { paymentId, reason: 'operator', detail })
+  if (!(await stopPayout(tx, ownerId, detail))) return false
+  await hooks.onStopped(tx, { ownerId, reason: 'operator', detail })
   return true
 }
 
@@ -103,21 +115,20 @@ async function refuseStopped(tx: Tx, paymentId: string): Promise<void> {
 }
 
 /** A dry run does the same and rolls back. */
-export async function changePayout(act: Act, paymentId: string, name: PayoutChange): Promise<number> {
+export async function changePayout(act: Act, ownerId: string, name: PayoutChange): Promise<number> {
   const { db, dryRun, say } = act
-  const before = await readPayout(db, paymentId)
-  if (before === null) throw new Error(`${paymentId} has no payout`)
+  const before = await readPayout(db, ownerId)
+  if (before === null) throw new Error(`${ownerId} has no payout`)
   say(`before  ${describe(before)}`)
   return doOrTry(db, dryRun, async (tx) => {
-    await lockPaymentsFirst(tx, [paymentId])
-    const changed = await carryOut(tx, act, { name, paymentId })
-    const after = await readPayout(tx, paymentId)
+    await lockPaymentsFirst(tx, [ownerId])
+    const changed = await carryOut(tx, act, { name, ownerId })
+    const after = await readPayout(tx, ownerId)
     if (!changed || after === null) {
       say('nothing changed: the state of the payout does not allow it')
       return 1
     }
-    const { merchantId } = (await loadPayment(tx, paymentId)).payment
-    await recordAct(tx, act, { name, subject: paymentId, merchantId })
+    await recordAct(tx, act, { name, subject: ownerId, merchantId: await readMerchant(tx, ownerId) })
     say(`${dryRun ? 'would be' : 'after '}  ${describe(after)}`)
     return 0
   })

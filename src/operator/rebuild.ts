@@ -190,7 +190,7 @@ async function compare({ db, settings, scope, treasuries }: Comparison, facts: r
   const limits = transferLimits(settings)
   for await (const { paymentId, owed, payoutState, payoutTreasury } of listOwing(db, scope)) {
     const found = treasuries.flatMap((treasury) => {
-      const fact = paid.get(payoutNonce({ ...scope, treasury, paymentId }))
+      const fact = paid.get(payoutNonce({ ...scope, treasury, ownerId: paymentId }))
       return fact === undefined ? [] : [fact]
     })
     if (found.length > 1) problems.push(`${paymentId} was paid by ${found.length} treasuries`)

@@ -57,7 +57,7 @@ export async function repairFinality(operation: Operation): Promise<number> {
       printTakenBack(ended, say)
       return ended
     })
-    say(`${plural(takenBack.paymentIds.length, 'payout')} had a proof there; read again from block ${number + 1}`)
+    say(`${plural(takenBack.ownerIds.length, 'payout')} had a proof there; read again from block ${number + 1}`)
     // Throws for a block without a quorum: that one is not proved gone.
     const again = await takeLead(journal, { owner, start: cursor })
     await readFromCursor(operation, { rpc, journal, lead: again, treasuries: await knownTreasuries(operation) })
@@ -109,13 +109,13 @@ async function conclude({ db, settings, hooks, say }: Operation, takenBack: Take
 }
 
 /** Printed before it is taken back: if this repair is killed, the next one no longer knows it. */
-function printTakenBack({ paymentIds, unsendable }: TakenBack, say: Operation['say']): void {
+function printTakenBack({ ownerIds, unsendable }: TakenBack, say: Operation['say']): void {
   for (const { wallet, nonce } of unsendable)
     say(
       `WARNING: lane ${wallet} cannot send nonce ${nonce} again, because its bytes were dropped: an empty transfer ` +
         'will use up the nonce, and its payouts go out with another one',
     )
-  for (const paymentId of paymentIds) say(`${paymentId} had its proof in a block that is gone`)
+  for (const ownerId of ownerIds) say(`${ownerId} had its proof in a block that is gone`)
 }
 
 function describe(gone: LostTransfer): string {

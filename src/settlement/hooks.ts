@@ -2,6 +2,7 @@ import { leaveNotice } from '../db/accounts/account-notices.ts'
 import type { Tx } from '../db/db.ts'
 import { book, bookAll, isBooked } from '../db/ledger.ts'
 import { finishSweep, sweptFrom } from '../db/settlement/deposits.ts'
+import { isId } from '../domain/ids.ts'
 import { acknowledged, type Booking, received, swept, toppedUp, withdrawn } from '../domain/ledger.ts'
 import { subtract } from '../domain/money.ts'
 import type { ReturnedUsdc } from '../domain/settlement/deposit.ts'
@@ -44,20 +45,22 @@ export function createSettlementHooks(
     onReturned: (tx: Tx, back: ReturnedUsdc) => refunds.onReturned(tx, back),
   }
 
-  async function onStopped(tx: Tx, { paymentId, reason, detail }: StoppedPayout): Promise<void> {
+  async function onStopped(tx: Tx, { ownerId, reason, detail }: StoppedPayout): Promise<void> {
+    if (isId('reserveRelease', ownerId)) return
     // A wait for funds or for the token ends automatically; after a while the payment counts as delayed.
     if (PASSING_STOPS.includes(reason)) return
-    await changeAndRelay(tx, paymentId, async (draft) => {
+    await changeAndRelay(tx, ownerId, async (draft) => {
       const { merchantId, livemode, payout } = draft.state.payment
-      await leaveNotice(tx, { merchantId, livemode }, { kind: 'payout.stopped', data: { id: paymentId, reason } })
+      await leaveNotice(tx, { merchantId, livemode }, { kind: 'payout.stopped', data: { id: ownerId, reason } })
       if (payout !== 'handed') return
       draft.setPayment({ payout: 'stopped', stoppedFor: reason })
       draft.setCause({ why: 'payout_stopped', data: { reason, detail } })
     })
   }
 
-  async function onResumed(tx: Tx, { paymentId }: { paymentId: string }): Promise<void> {
-    await changeAndRelay(tx, paymentId, (draft) => {
+  async function onResumed(tx: Tx, { ownerId }: { ownerId: string }): Promise<void> {
+    if (isId('reserveRelease', ownerId)) return
+    await changeAndRelay(tx, ownerId, (draft) => {
       const { payout, held } = draft.state.payment
       // Also rolls back that the payout continues, whatever else the payment waits for: nothing bypasses a hold.
       if (held)
@@ -69,9 +72,11 @@ export function createSettlementHooks(
   }
 
   async function onVoided(tx: Tx, proof: VoidProof): Promise<void> {
-    await changeAndRelay(tx, proof.paymentId, (draft) => {
-      if (proof.kind === 'canceled')
-        for (const booking of listGasBookings(proof.paymentId, proof.gasWei)) draft.addBooking(booking)
+    const gas = proof.kind === 'canceled' ? listGasBookings(proof.ownerId, proof.gasWei) : []
+    // What the merchant gets instead is up to an operator (`settlement_attention`).
+    if (isId('reserveRelease', proof.ownerId)) return bookAll(tx, gas, new Date(context.now()).toISOString())
+    await changeAndRelay(tx, proof.ownerId, (draft) => {
+      for (const booking of gas) draft.addBooking(booking)
       draft.setPayment({ payout: 'void', stoppedFor: null })
       draft.addNote(
         createNote('payment.payout_voided', {

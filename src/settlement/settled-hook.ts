@@ -1,5 +1,8 @@
 import type { Tx } from '../db/db.ts'
-import { type Booking, claimed, gasSpent } from '../domain/ledger.ts'
+import { bookAll } from '../db/ledger.ts'
+import { recordPaidReleases } from '../db/reserves/releases.ts'
+import { isId } from '../domain/ids.ts'
+import { type Booking, claimed, gasSpent, reservePaid } from '../domain/ledger.ts'
 import { withPaidOut } from '../domain/payment/funds/funds.ts'
 import { toFunds } from '../domain/payment/funds/stored-funds.ts'
 import type { Payment } from '../domain/payment/payment-object.ts'
@@ -12,7 +15,7 @@ export type Wake = (sweep: 'changes' | 'receipts' | 'callbacks' | 'refunds') => 
 
 /**
  * Payouts that are final on chain move their payments to `succeeded`. All of them are written in one statement, with
- * books, timeline, events and outbox rows.
+ * books, timeline, events and outbox rows. Those of reserves are booked and recorded.
  */
 export function createSettledHook(context: ChangeContext, wake: Wake) {
   return async function onSettled(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
@@ -20,11 +23,16 @@ export function createSettledHook(context: ChangeContext, wake: Wake) {
       wake('changes')
       wake('receipts')
     })
+    const ofReserves = settlements.filter(({ ownerId }) => isId('reserveRelease', ownerId))
+    const ofPayments = settlements.filter((settlement) => !ofReserves.includes(settlement))
+    if (ofReserves.length > 0) await recordPaidReleases(tx, ofReserves)
+    const bookings = ofReserves.flatMap((settlement) => [...listBookings(settlement), reservePaid(settlement)])
+    await bookAll(tx, bookings, new Date(context.now()).toISOString())
     await changeLockedPayments(
       tx,
       context,
-      settlements.map((settlement) => ({
-        id: settlement.paymentId,
+      ofPayments.map((settlement) => ({
+        id: settlement.ownerId,
         change: (draft) => recordSettlement(draft, settlement),
       })),
     )
@@ -50,9 +58,9 @@ function recordSettlement(draft: LockedDraft, settlement: Settlement): void {
   draft.setFunds(withPaidOut(toFunds(draft.state), BigInt(settlement.microUsdc)))
 }
 
-export function listBookings({ paymentId, microUsdc, gasWei, claimedFrom }: Settlement): Booking[] {
-  const claim = claimedFrom === null ? [] : [claimed({ reference: paymentId, micro: microUsdc, from: claimedFrom })]
-  return [...claim, ...listGasBookings(paymentId, gasWei)]
+export function listBookings({ ownerId, microUsdc, gasWei, claimedFrom }: Settlement): Booking[] {
+  const claim = claimedFrom === null ? [] : [claimed({ reference: ownerId, micro: microUsdc, from: claimedFrom })]
+  return [...claim, ...listGasBookings(ownerId, gasWei)]
 }
 
 /** `wei` is null if another relayer paid for the gas. */

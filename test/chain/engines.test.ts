@@ -64,8 +64,8 @@ describe('several engines', () => {
     const [paid, voided] = await fixture.queue([{}, {}])
     await fixture.runner({ options: { maxInFlight: 0 } }).tick()
     const asked = [paid!.paymentId, voided!.paymentId]
-    const payouts = (await journal.readAssignable({ limit: 10, resting: [] })).filter(({ paymentId }) =>
-      asked.includes(paymentId),
+    const payouts = (await journal.readAssignable({ limit: 10, resting: [] })).filter(({ ownerId }) =>
+      asked.includes(ownerId),
     )
     expect(payouts).toHaveLength(2)
     await fixture.db.transaction((tx) => requestVoid(tx, voided!.paymentId))
@@ -73,7 +73,7 @@ describe('several engines', () => {
     const lane = await takeLane(journal, { owner: 'third', wallet, nonce: firstNonce })
     const carried: string[] = []
     const encode = (free: readonly SignedPayout[]) => {
-      carried.push(...free.map(({ paymentId }) => paymentId))
+      carried.push(...free.map(({ ownerId }) => ownerId))
       return { target: wallet, calldata: '0x' as const, gasLimit: 30_000n }
     }
     await journal.reserve(lane, { payouts, encode })
@@ -83,8 +83,8 @@ describe('several engines', () => {
     await fixture.finalize(fixture.runner(), 4)
     await paidOnce([paid!])
     expect(await fixture.balance(voided!.recipient)).toBe(0n)
-    const { rows } = await fixture.db.query(`select payment_id, outcome from lane_tx_item where outcome is not null`)
-    expect(rows).toEqual([{ payment_id: paid!.paymentId, outcome: 'refused' }])
+    const { rows } = await fixture.db.query(`select owner_id, outcome from lane_tx_item where outcome is not null`)
+    expect(rows).toEqual([{ owner_id: paid!.paymentId, outcome: 'refused' }])
   })
 
   test('a signed payout is sent at once, and not when the next round is due', async () => {

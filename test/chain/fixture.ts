@@ -42,7 +42,7 @@ export const firstTreasury = ({ address }: { readonly address: string }): Treasu
 /** The messages that the hooks received, as a payment would have recorded them. */
 export type HookCalls = {
   settled: Settlement[]
-  stopped: { paymentId: string; reason: string; detail: string }[]
+  stopped: { ownerId: string; reason: string; detail: string }[]
   resumed: string[]
   voided: VoidProof[]
   movements: TreasuryMovement[]
@@ -181,7 +181,7 @@ export async function createFixture(setup: FixtureSetup = {}): Promise<Fixture> 
 const recordIn = (hookCalls: HookCalls): SettlementHooks => ({
   onSettled: async (_tx, settlements) => void hookCalls.settled.push(...settlements),
   onStopped: async (_tx, stopped) => void hookCalls.stopped.push(stopped),
-  onResumed: async (_tx, { paymentId }) => void hookCalls.resumed.push(paymentId),
+  onResumed: async (_tx, { ownerId }) => void hookCalls.resumed.push(ownerId),
   onVoided: async (_tx, proof) => void hookCalls.voided.push(proof),
   onDeposit: async (_tx, deposit) => void hookCalls.deposits.push(deposit),
   onReturned: async (_tx, returned) => void hookCalls.returned.push(returned),

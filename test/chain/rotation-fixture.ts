@@ -124,7 +124,7 @@ async function carry(
   fixture: Fixture,
   { from, payout: { paymentId, recipient, micro }, cancel }: { from: LocalAccount; payout: Queued; cancel: boolean },
 ): Promise<Hex> {
-  const place = { chainId: TOKEN.chainId, token: TOKEN.address, treasury: lowerCaseAddress(from), paymentId }
+  const place = { chainId: TOKEN.chainId, token: TOKEN.address, treasury: lowerCaseAddress(from), ownerId: paymentId }
   const payout: Payout = {
     ...place,
     livemode: false,

@@ -91,7 +91,7 @@ describe('a rotation by the variables of a worker', () => {
       expect(await fixture.balance(recipient)).toBe(micro)
     }
     expect(await state(unwanted!.paymentId)).toBe('voided')
-    expect(fixture.hookCalls.voided.at(-1)).toMatchObject({ kind: 'canceled', paymentId: unwanted!.paymentId })
+    expect(fixture.hookCalls.voided.at(-1)).toMatchObject({ kind: 'canceled', ownerId: unwanted!.paymentId })
   })
 
   test.each([
@@ -330,9 +330,9 @@ describe('a treasury whose key is lost', () => {
     await lose()
     const journal = createSettlementJournal({ db: fixture.db, scope, hooks: fixture.hooks })
     const [expiring] = await journal.readExpiring({ keys: [], validity: 3300, limit: 1 })
-    expect(expiring).toMatchObject({ paymentId: queued!.paymentId, successor: lowerCaseAddress(successor) })
+    expect(expiring).toMatchObject({ ownerId: queued!.paymentId, successor: lowerCaseAddress(successor) })
     await fixture.db.query(
-      `insert into payout_signature (payment_id, seq, kind, valid_before, signature)
+      `insert into payout_signature (owner_id, seq, kind, valid_before, signature)
        values ($1, 1, 'transfer', 4000000000, decode(repeat('ab', 65), 'hex'))`,
       [queued!.paymentId],
     )
@@ -340,7 +340,7 @@ describe('a treasury whose key is lost', () => {
     const block = { number: Number(number), hash, timestamp: Number(timestamp) }
     const lease = await takeLease(journal, { owner: 'late' })
     const to = lowerCaseAddress(successor)
-    const toNonce = payoutNonce({ ...scope, treasury: to, paymentId: queued!.paymentId })
+    const toNonce = payoutNonce({ ...scope, treasury: to, ownerId: queued!.paymentId })
     expect(await journal.moveDead(lease, { block, dead: [{ ...expiring!, to, toNonce }] })).toBe(0)
     expect((await fixture.payout(queued!.paymentId)).treasury).toBe(lowerCaseAddress(old))
   })
@@ -373,7 +373,7 @@ describe('a treasury whose key is lost', () => {
     expect((await journal.readPayable({ keys, limit: 1, after: null })).payouts).toEqual([])
     // It was chosen before, and is signed now.
     const signature = await createSigner(old).signTransfer(payout!, 4_000_000_000)
-    const signed = [{ paymentId: queued!.paymentId, treasury: lowerCaseAddress(old), signature }]
+    const signed = [{ ownerId: queued!.paymentId, treasury: lowerCaseAddress(old), signature }]
     await journal.storeSignatures(signed, { maxMicroPerDay: 10n ** 15n })
     expect((await fixture.db.query('select from payout_signature')).rows).toEqual([])
     await rotation.pass(MINUTES_UNTIL_DEAD)

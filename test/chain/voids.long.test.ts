@@ -29,7 +29,7 @@ describe('a payout that is paid after it was voided', () => {
     await fixture.chain.mine({ blocks: 4 })
     await fixture.finalize(runner, 3)
     expect(await fixture.balance(late!.recipient)).toBe(late!.micro)
-    const received = () => fixture.hookCalls.settled.filter((settlement) => settlement.paymentId === paymentId)
+    const received = () => fixture.hookCalls.settled.filter((settlement) => settlement.ownerId === paymentId)
     expect(received()).toEqual([expect.objectContaining({ txHash, microUsdc: late!.micro.toString() })])
     expect((await fixture.payout(paymentId)).state).toBe('voided')
     expect((await fixture.payout(paymentId)).proof?.txHash).toBe(txHash)
@@ -81,7 +81,7 @@ describe('a void that waits', () => {
     await rotation.before({ options: { maxInFlight: 0 } }).tick()
     await voidAll(payouts)
     const last = payouts.at(-1)!
-    await fixture.db.query('update payout_signature set valid_before = 1 where payment_id = $1', [last.paymentId])
+    await fixture.db.query('update payout_signature set valid_before = 1 where owner_id = $1', [last.paymentId])
     await fixture.db.query(`update payout set updated_at = now() - interval '1 hour' where payment_id = $1`, [
       last.paymentId,
     ])
@@ -124,8 +124,8 @@ describe('a void that waits', () => {
     const refused = payouts[0]!.paymentId
     let asked = 0
     const hooks = {
-      onVoided: async (_tx: unknown, { paymentId }: { paymentId: string }) => {
-        if (paymentId !== refused) return
+      onVoided: async (_tx: unknown, { ownerId }: { ownerId: string }) => {
+        if (ownerId !== refused) return
         asked += 1
         throw new Error('the record refuses')
       },

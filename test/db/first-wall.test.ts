@@ -64,6 +64,7 @@ async function furnish() {
       tolerancePercent: 1,
       fillTolerancePercent: 2,
       feePercent: '4.5',
+      reserve: null,
       destination: `0x${'1'.repeat(40)}`,
       chainId: 1,
       token: 't',

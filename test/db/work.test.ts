@@ -110,7 +110,7 @@ const LEAVE: Readonly<Record<Sweep, () => Promise<unknown>>> = {
     )
     await db.query(
       `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
-         block_number, block_hash, gas_share, finalized_at, known_as, applied_at, payment_id)
+         block_number, block_hash, gas_share, finalized_at, known_as, applied_at, owner_id)
        values (1, $3, 1, $2, $2, 'out', $2, 5, $3, 1, $3, 7, now(), 'payout', now(), $1)`,
       [id, WALLET, HASH],
     )

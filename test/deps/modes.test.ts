@@ -425,10 +425,10 @@ describe('settlement', () => {
   let stored: string
   const received: string[] = []
   const hooks: SettlementHooks = {
-    onSettled: async (_tx, settlements) => void received.push(...settlements.map(({ paymentId }) => paymentId)),
-    onStopped: async (_tx, { paymentId }) => void received.push(paymentId),
-    onResumed: async (_tx, { paymentId }) => void received.push(paymentId),
-    onVoided: async (_tx, { paymentId }) => void received.push(paymentId),
+    onSettled: async (_tx, settlements) => void received.push(...settlements.map(({ ownerId }) => ownerId)),
+    onStopped: async (_tx, { ownerId }) => void received.push(ownerId),
+    onResumed: async (_tx, { ownerId }) => void received.push(ownerId),
+    onVoided: async (_tx, { ownerId }) => void received.push(ownerId),
     onDeposit: async () => undefined,
     onReturned: async () => undefined,
     onTreasuryMovement: async () => undefined,
@@ -438,7 +438,7 @@ describe('settlement', () => {
 
   const createPayout = ({ id }: Planted, livemode: boolean, treasury = TREASURY) =>
     ({ paymentId: id, ...SCOPE, livemode, treasury, recipient: RECIPIENT, microUsdc: '1000000' }) as const
-  const getNonce = ({ id }: Planted): Hex => payoutNonce({ ...SCOPE, treasury: TREASURY, paymentId: id })
+  const getNonce = ({ id }: Planted): Hex => payoutNonce({ ...SCOPE, treasury: TREASURY, ownerId: id })
   const readState = async ({ id }: Planted) =>
     (await db.query('select state from payout where payment_id = $1', [id])).rows[0]?.state
   const journal = () => createSettlementJournal({ db, scope: SCOPE, hooks })
@@ -484,16 +484,16 @@ describe('settlement', () => {
     test('a payout of the other mode is neither signed nor sent', async () => {
       const signature = { kind: 'transfer', validBefore: 4_000_000_000, signature: `0x${'1b'.repeat(65)}` } as const
       const { payouts } = await journal().readPayable({ keys: [TREASURY], limit: 10, after: null })
-      expect(payouts.map(({ paymentId }) => paymentId)).toEqual([own.id])
-      const signed = [own, other].map(({ id: paymentId }) => ({ paymentId, treasury: TREASURY, signature }))
+      expect(payouts.map(({ ownerId }) => ownerId)).toEqual([own.id])
+      const signed = [own, other].map(({ id: paymentId }) => ({ ownerId: paymentId, treasury: TREASURY, signature }))
       await journal().storeSignatures(signed, { maxMicroPerDay: 10n ** 12n })
       expect([await readState(own), await readState(other)]).toEqual(['authorized', 'queued'])
       const assignable = await journal().readAssignable({ limit: 10, resting: [] })
-      expect(assignable.map(({ paymentId }) => paymentId)).toEqual([own.id])
+      expect(assignable.map(({ ownerId }) => ownerId)).toEqual([own.id])
 
       await db.query("update payout set state = 'authorized' where payment_id = $1", [other.id])
       const lane = await takeLane(journal(), { owner: 'me', wallet: RECIPIENT })
-      const carried = assignable.flatMap((payout) => [payout, { ...payout, paymentId: other.id }])
+      const carried = assignable.flatMap((payout) => [payout, { ...payout, ownerId: other.id }])
       const encode = () => ({ target: TOKEN, calldata: '0x' as const, gasLimit: 1n })
       expect(await journal().reserve(lane, { payouts: carried, encode })).toMatchObject({ items: 1 })
       expect([await readState(own), await readState(other)]).toEqual(['assigned', 'authorized'])
@@ -502,7 +502,7 @@ describe('settlement', () => {
     })
 
     test('a payout of the other mode is not stopped, released or voided, by the engine or by an operator', async () => {
-      await journal().stop({ paymentId: other.id, reason: 'policy', detail: '' })
+      await journal().stop({ ownerId: other.id, reason: 'policy', detail: '' })
       await untouched()
       const changes = [
         (id: string) => db.transaction((tx) => stopPayout(tx, id, 'why')),
@@ -536,7 +536,7 @@ describe('settlement', () => {
       expect(await readState(own)).toBe('mined')
       await untouched()
       await db.query("update payout set state = 'mined', mined_number = 1 where payment_id = $1", [other.id])
-      expect((await journal().readSent(9)).map(({ paymentId }) => paymentId)).toEqual([own.id])
+      expect((await journal().readSent(9)).map(({ ownerId }) => ownerId)).toEqual([own.id])
       await journal().markMined(lease, { number: 2, mined: [], gone: ids })
       expect(await readState(own)).not.toBe('mined')
       expect(await readState(other)).toBe('mined')

@@ -45,6 +45,7 @@ test('every kind has its own prefix, which merchants store', () => {
     channelMessage: 'ncm',
     auditEntry: 'aud',
     refill: 'rfl',
+    reserveRelease: 'rel',
   })
 })
 

@@ -37,7 +37,7 @@ describe('Accounts, payments and webhooks', () => {
   /** The compared fields of the responses. */
   type Fields = {
     merchant: { id: string }
-    agreement: { status: string; fee_percent: string }
+    agreement: { status: string; fee_percent: string; reserve: object }
     key: { id: string; key: string; expires_at: string }
     wallet: { address: string; next_address: string | null; next_at: string }
     actions: { kind: string; operator: string; reason: string }[]
@@ -210,6 +210,33 @@ describe('Accounts, payments and webhooks', () => {
     test.each(['51', '4,5', '4.555', '-1', 'free'])('a fee of %s is refused', async (fee) => {
       const refused = await inTest('merchants', 'fee', ...SIGNED, '--', await newMerchant(inTest), fee)
       expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('the fee must be a percentage') })
+    })
+  })
+
+  describe('The reserve of a merchant', () => {
+    test('an operator agrees on a reserve with a merchant and takes it back, and the log has both', async () => {
+      const merchant = await newMerchant(inTest)
+      const readReserve = async () => (await inTest('merchants', 'show', merchant, '--json')).agreement.reserve
+      expect(await readReserve()).toEqual({ percent: '0', days: 90 })
+      const agreed = await inTest('merchants', 'reserve', merchant, '--percent', '10.50', '--days', '30', ...SIGNED)
+      expect(agreed).toMatchObject({ code: 0, out: expect.stringContaining('reserve: 10.5% for 30 days') })
+      await inTest('merchants', 'reserve', merchant, '--percent', 'standard', ...SIGNED)
+      expect(await readReserve()).toEqual({ percent: '0', days: 30 })
+      const { actions } = await inTest('merchants', 'show', merchant, '--json')
+      expect(actions.slice(0, 2)).toMatchObject([
+        { kind: 'merchant.reserve_changed', data: { percent: null } },
+        { kind: 'merchant.reserve_changed', data: { percent: '10.5', days: 30 } },
+      ])
+    })
+
+    test.each([
+      [['--percent', '51'], '--percent must be a percentage'],
+      [['--days', '0'], '--days must be a whole number'],
+      [['--days', '366'], '--days must be a whole number'],
+      [[], 'give --percent or --days'],
+    ])('a reserve of %j is refused', async (options, why) => {
+      const refused = await inTest('merchants', 'reserve', await newMerchant(inTest), ...options, ...SIGNED)
+      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining(why) })
     })
   })
 

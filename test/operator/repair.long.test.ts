@@ -139,8 +139,8 @@ describe('The repair of finality', () => {
       fixture.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued.paymentId]),
     ).rejects.toThrow('stays so')
     await fixture.db.query(
-      `insert into finality_reversal (payment_id, tx_hash, log_index, block_hash)
-     select payment_id, tx_hash, log_index, block_hash from treasury_log where payment_id = $1`,
+      `insert into finality_reversal (owner_id, tx_hash, log_index, block_hash)
+     select owner_id, tx_hash, log_index, block_hash from treasury_log where owner_id = $1`,
       [queued.paymentId],
     )
     await expect(
@@ -156,7 +156,7 @@ describe('The repair of finality', () => {
     )
     await fixture.db.query(`update lane_tx_attempt set raw = '' where nonce = (select max(nonce) from lane_tx)`)
     await fixture.db.query('delete from lane_tx_item where nonce = (select max(nonce) from lane_tx)')
-    await fixture.db.query('delete from payout_signature where payment_id = $1', [paymentId])
+    await fixture.db.query('delete from payout_signature where owner_id = $1', [paymentId])
   }
 
   test('a transaction whose bytes were dropped, and that a reversal reverts anyway, is named; its lane and payout continue', async () => {

@@ -75,7 +75,7 @@ describe('payouts', () => {
     )
     await fixture.db.query(`update payment set status = 'succeeded' where id = $1`, [queued[0]!.paymentId])
     await fixture.db.query(
-      'truncate lane_tx_item, lane_tx_attempt, lane_tx, lane, chain_cursor, treasury_log, treasury_hour, payout_signature, void_proof, payout, payment_receipt',
+      'truncate lane_tx_item, lane_tx_attempt, lane_tx, lane, chain_cursor, treasury_log, treasury_hour, payout_signature, payout_takeover, void_proof, payout, payment_receipt',
     )
     fixture.hookCalls.settled.length = 0
     expect(await rebuild(operation(true))).toBe(0)
@@ -170,7 +170,7 @@ describe('The status of settlement', () => {
     // As the payments' part does it.
     fixture.hooks.onSettled = async (tx, settlements: readonly Settlement[]) =>
       void (await tx.query(`update payment set succeeded_at = now() where id = any($1)`, [
-        settlements.map(({ paymentId }) => paymentId),
+        settlements.map(({ ownerId }) => ownerId),
       ]))
   })
   afterAll(() => node?.close())

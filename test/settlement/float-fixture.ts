@@ -22,6 +22,7 @@ import { readOpenPayout } from '../../src/db/settlement/observer/forgotten-payou
 import { payoutInsert, stopPayout } from '../../src/db/settlement/payouts.ts'
 import type { Currency } from '../../src/domain/currencies.ts'
 import type { Money } from '../../src/domain/money.ts'
+import type { NewPayment } from '../../src/domain/payment/new-payment.ts'
 import type { PartnerOrder } from '../../src/domain/payment/partner.ts'
 import { withReading } from '../../src/domain/payment/reading.ts'
 import type { RefillPartner } from '../../src/domain/settlement/refill.ts'
@@ -33,6 +34,7 @@ import { changeLockedPayment, changePayment } from '../../src/payments/change-pa
 import { voidPayout } from '../../src/payments/void-payout.ts'
 import { createSimulatedBridge, type SimulatedBridge } from '../../src/sandbox/bridge/bridge.ts'
 import { createSettlementHooks } from '../../src/settlement/hooks.ts'
+import { createReleaseRound, type ReleaseDeps } from '../../src/settlement/release-round.ts'
 import { createRefillRound, type RefillDeps } from '../../src/worker/refills/refill-round.ts'
 import { perform } from '../activities/payment/fixture.ts'
 
@@ -138,10 +140,10 @@ export async function createFloatFixture({ reserveMicro, settlementDays, leastMi
     },
 
     /** A buyer has paid the amount, and the payment has a reading of it and a locked rate. */
-    async paid(amount: Money): Promise<Paid> {
+    async paid(amount: Money, terms: Partial<NewPayment> = {}): Promise<Paid> {
       const [id, attemptId] = [newId('payment'), newId('attempt')]
       const at = new Date(now).toISOString()
-      const payment = newPayment({ id, createdAt: at, amountText: amount.minor, amount })
+      const payment = newPayment({ id, createdAt: at, amountText: amount.minor, amount, ...terms })
       await insertPayment(
         db,
         { merchantId: MERCHANT, livemode: false },
@@ -172,6 +174,33 @@ export async function createFloatFixture({ reserveMicro, settlementDays, leastMi
       })
       return { id, attemptId, amount, rate }
     },
+    /** The partner has only this much of the payment's money left, in minor units. */
+    async reverse({ id, attemptId, amount }: Paid, left: string): Promise<void> {
+      const isWhole = left === '0'
+      const order: PartnerOrder = {
+        ...(orders.get(attemptId) as PartnerOrder),
+        status: isWhole ? 'declined' : 'paid',
+        failureCode: isWhole ? 'reversed' : null,
+        received: isWhole ? amount : { ...amount, minor: left },
+      }
+      orders.set(attemptId, order)
+      await changePayment(db, context, {
+        id,
+        change: (draft) => {
+          const attempt = draft.state.attempts[0]!
+          draft.setAttempt(attemptId, withReading(attempt, { order, account: 'shop', rate: null, at: draft.at }))
+        },
+      })
+    },
+    release: (changes: Partial<ReleaseDeps> = {}) =>
+      createReleaseRound({
+        db,
+        context,
+        scope,
+        getTreasury: () => TREASURY,
+        log: pino({ level: 'silent' }),
+        ...changes,
+      })(),
     /** One try of the settlement: `handed over`, why it waits, or the next step. */
     async trySettle(id: string, changes: Partial<PaymentDeps> = {}): Promise<string> {
       try {
@@ -189,9 +218,9 @@ export async function createFloatFixture({ reserveMicro, settlementDays, leastMi
       await db.query(
         `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
            block_number, block_hash, gas_share, finalized_at, known_as, applied_at)
-         select chain_id, auth_nonce, 3, token, treasury, 'out', recipient, micro_usdc, auth_nonce, $2, auth_nonce, 700, now(),
-           'payout', now() from payout where payment_id = any($1)`,
-        [ids, block],
+         select chain_id, auth_nonce, 3, token, treasury, 'out', recipient, micro_usdc, auth_nonce, $2, auth_nonce, 700, $3,
+           'payout', now() from payout where owner_id = any($1)`,
+        [ids, block, new Date(now)],
       )
       for (let left = ids.length; left > 0; left -= 200) await journal.applyProven(200)
     },

@@ -170,7 +170,7 @@ describe('payouts that are proved', () => {
       const bad = ids[2]!
       const onSettled: MoneyFixture['hooks']['onSettled'] = async (tx: Tx, settlements) => {
         await fixture.hooks.onSettled(tx, settlements)
-        if (settlements.some(({ paymentId }) => paymentId === bad)) throw new Error('its record refuses')
+        if (settlements.some(({ ownerId }) => ownerId === bad)) throw new Error('its record refuses')
       }
       const sizes: number[] = []
       const hooks = {
@@ -180,7 +180,7 @@ describe('payouts that are proved', () => {
           await onSettled(tx, settlements)
         },
       }
-      expect(await apply(bad, hooks)).toMatchObject({ ended: 3, failed: [{ paymentId: bad }] })
+      expect(await apply(bad, hooks)).toMatchObject({ ended: 3, failed: [{ ownerId: bad }] })
       expect(sizes).toEqual([4, 1, 1, 1, 1])
       expect((await fixture.payment(bad)).status).toBe('settling')
       expect(
@@ -197,7 +197,7 @@ describe('payouts that are proved', () => {
       await db.query(`update payout set hook_retry_at = now() where payment_id = $1`, [bad])
       const later = await proved(3)
       sizes.length = 0
-      expect(await apply(bad, hooks)).toMatchObject({ ended: 3, failed: [{ paymentId: bad }] })
+      expect(await apply(bad, hooks)).toMatchObject({ ended: 3, failed: [{ ownerId: bad }] })
       expect(sizes).toEqual([3, 1])
       for (const id of later) expect((await fixture.payment(id)).status).toBe('succeeded')
 
@@ -267,11 +267,11 @@ describe('a payout that is proved in another block', () => {
   /** Does what `repair-finality` does when the block has left the chain. */
   async function takeBack(id: string): Promise<void> {
     await db.query(
-      `insert into finality_reversal (payment_id, tx_hash, log_index, block_hash)
-     select payment_id, tx_hash, log_index, block_hash from treasury_log where payment_id = $1`,
+      `insert into finality_reversal (owner_id, tx_hash, log_index, block_hash)
+     select owner_id, tx_hash, log_index, block_hash from treasury_log where owner_id = $1`,
       [id],
     )
-    await db.query('delete from treasury_log where payment_id = $1', [id])
+    await db.query('delete from treasury_log where owner_id = $1', [id])
     await db.query(`update payout set state = 'queued' where payment_id = $1`, [id])
   }
 
@@ -381,7 +381,7 @@ describe('a payout that a backup has forgotten', () => {
       logIndex: 1,
       counterparty: payment.destination.toLowerCase() as Hex,
       microUsdc: micro,
-      authNonce: payoutNonce({ ...scope, treasury, paymentId: id }),
+      authNonce: payoutNonce({ ...scope, treasury, ownerId: id }),
       blockNumber: block,
       blockHash: toHash(block),
       gasShare: null,
@@ -609,7 +609,7 @@ describe('the order of locks', () => {
         validBefore: 4_000_000_000,
         signature: `0x${'1'.repeat(130)}` as Hex,
       }
-      const failed = await journal.storeSignatures([{ paymentId: id, treasury: TREASURY, signature }], {
+      const failed = await journal.storeSignatures([{ ownerId: id, treasury: TREASURY, signature }], {
         maxMicroPerDay: 10n ** 18n,
       })
       expect(failed).toEqual([])
@@ -617,7 +617,7 @@ describe('the order of locks', () => {
     'a void that is proved by its time': async (id, journal) => {
       const lease = await takeLease(journal, { owner: id })
       const block = { number: 9, hash: HASH, timestamp: 2 }
-      const failed = await journal.voidExpired(lease, { block, unused: [{ ...dead, paymentId: id }] })
+      const failed = await journal.voidExpired(lease, { block, unused: [{ ...dead, ownerId: id }] })
       await journal.releaseLead(id)
       expect(failed).toEqual([])
     },
@@ -625,7 +625,7 @@ describe('the order of locks', () => {
       const lease = await takeLease(journal, { owner: id })
       const block = { number: 9, hash: HASH, timestamp: 2 }
       const authNonce = (await readPayout(db, id))!.authNonce
-      const moving = { ...dead, paymentId: id, authNonce, to: NEW_TREASURY, toNonce: HASH }
+      const moving = { ...dead, ownerId: id, authNonce, to: NEW_TREASURY, toNonce: HASH }
       expect(await journal.moveDead(lease, { block, dead: [moving] })).toBe(1)
       await journal.releaseLead(id)
     },

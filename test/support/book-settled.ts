@@ -4,10 +4,10 @@ import { listBookings } from '../../src/settlement/settled-hook.ts'
 
 /** Books settled payouts that belong to no payment of the test: the treasury has less, and the merchant is paid. */
 export const bookSettled: SettlementHooks['onSettled'] = (tx, settlements) => {
-  const paid = settlements.map(({ paymentId, microUsdc }) => ({
+  const paid = settlements.map(({ ownerId, microUsdc }) => ({
     kind: 'payment.succeeded',
-    reference: paymentId,
-    paymentId,
+    reference: ownerId,
+    paymentId: ownerId,
     lines: [
       { account: 'merchant_payable' as const, asset: 'USDC', amount: microUsdc },
       { account: 'treasury' as const, asset: 'USDC', amount: `-${microUsdc}` },

@@ -92,7 +92,7 @@ function payoutRows({ count, chainId, token, treasury, withBytes }: Fill): strin
      select ${pay}, false, ${chainId}, '${token}', '${treasury}', ${recipient}, 1000000, ${hash('nonce')}, 'settled',
        n / 1000, ${SINCE}, ${SINCE} from ${each}`,
     `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
-       block_number, block_hash, gas_share, finalized_at, payment_id, known_as, receipt_due_at)
+       block_number, block_hash, gas_share, finalized_at, owner_id, known_as, receipt_due_at)
      select ${chainId}, ${hash('tx', `(n / ${FULL})`)}, 2 * (n % ${FULL}), '${token}', '${treasury}', 'out', ${recipient},
        1000000, ${hash('nonce')}, n / 1000, ${hash('block', '(n / 1000)')}, 1000000000, ${SINCE}, ${pay}, 'payout', null
      from ${each}`,
@@ -105,9 +105,9 @@ function payoutRows({ count, chainId, token, treasury, withBytes }: Fill): strin
      select ${chainId}, '${LANE}', n, 1, ${hash('tx')}, ${bytes}, 60000000000, 30000000000, n / 10, ${SINCE} from ${envelopes}`,
     ...(withBytes
       ? [
-          `insert into lane_tx_item (chain_id, wallet, nonce, idx, payment_id, kind)
+          `insert into lane_tx_item (chain_id, wallet, nonce, idx, owner_id, kind)
            select ${chainId}, '${LANE}', n / ${FULL}, n % ${FULL}, ${pay}, 'transfer' from ${each}`,
-          `insert into payout_signature (payment_id, seq, kind, valid_before, signature, signed_at)
+          `insert into payout_signature (owner_id, seq, kind, valid_before, signature, signed_at)
            select ${pay}, 1, 'transfer', 1800000000, sha256(n::text::bytea) || sha256(n::text::bytea) || '\\x1b', ${SINCE}
            from ${each}`,
         ]

@@ -22,7 +22,7 @@ const word = (value: Hex | bigint): Hex =>
   `0x${(typeof value === 'bigint' ? value.toString(16) : value.slice(2)).padStart(64, '0')}`
 
 export const encodeNonce = (paymentId: string): Hex =>
-  payoutNonce({ chainId: 137, token: USDC, treasury: TREASURY, paymentId })
+  payoutNonce({ chainId: 137, token: USDC, treasury: TREASURY, ownerId: paymentId })
 
 /** The two logs of a payout. */
 export function pair(changes: { nonce?: Hex; to?: Hex; micro?: bigint; token?: Hex } = {}): ReceiptLog[] {

@@ -42,6 +42,7 @@ export function aPayment(changes: Partial<Payment> = {}): Payment {
       tolerancePercent: 1,
       fillTolerancePercent: 2,
       feePercent: '4.5',
+      reserve: null,
       destination: `0x${'70'.repeat(20)}`,
       chainId: 137,
       token: `0x${'3c'.repeat(20)}`,

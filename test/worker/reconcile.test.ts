@@ -28,7 +28,7 @@ describe('The hourly comparison', () => {
 
   test('the hourly comparison keeps a violation until it is gone, however long the payment has not changed', async () => {
     const { id } = await fixture.succeeded()
-    await fixture.plant('delete from treasury_log where payment_id = $1', [id])
+    await fixture.plant('delete from treasury_log where owner_id = $1', [id])
     await anHourLater()
     expect(await run()).toBe(2)
     // The payment is old now, and closed: only its stored violation brings it up again.

@@ -98,7 +98,7 @@ test('a payout that is stopped is awaited in the new run, and settles once', asy
     (status) => status === 'settling',
   )
   await fixture.db.transaction((tx) =>
-    fixture.hooks.onStopped(tx, { paymentId: id, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
+    fixture.hooks.onStopped(tx, { ownerId: id, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
   )
   await fixture.relay.relayChanges()
   await untilReviewed(id, 'payout_stopped')

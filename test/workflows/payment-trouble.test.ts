@@ -410,7 +410,7 @@ describe('Callbacks whose order cannot be read', () => {
     test('neither the settlement’s own command nor another decision releases the payout of a payment on hold', async () => {
       const { paymentId } = await payoutStopped()
       await decide(paymentId, 'hold')
-      const release = fixture.db.transaction((tx) => fixture.hooks.onResumed(tx, { paymentId }))
+      const release = fixture.db.transaction((tx) => fixture.hooks.onResumed(tx, { ownerId: paymentId }))
       await expect(release).rejects.toThrow('An operator holds the payment')
       await decide(paymentId, 'settle')
       expect(await payment(paymentId)).toMatchObject({ status: 'under_review', statusReason: 'held', held: true })
@@ -424,13 +424,13 @@ describe('Callbacks whose order cannot be read', () => {
       const { paymentId, attemptId } = await opened()
       await fixture.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
-      const held = { paymentId, reason: 'blacklisted', detail: 'the wallet is on the list' } as const
+      const held = { ownerId: paymentId, reason: 'blacklisted', detail: 'the wallet is on the list' } as const
       await fixture.db.transaction(async (tx) => {
         expect(await stopPayout(tx, paymentId, held.detail)).toBe(true)
         await fixture.hooks.onStopped(tx, held)
       })
       const { rows: notices } = await fixture.db.query("select data from notice where kind = 'payout.stopped'")
-      expect(notices).toContainEqual({ data: { id: held.paymentId, reason: held.reason } })
+      expect(notices).toContainEqual({ data: { id: held.ownerId, reason: held.reason } })
       await fixture.relay.relayChanges()
       await untilReviewed(paymentId, 'payout_stopped')
       await confirmedBefore(attemptId)
@@ -698,7 +698,7 @@ describe('Decisions about a payment', () => {
       await fixture.pay('wallet_app', attemptId)
       await untilStatus(paymentId, 'settling')
       await fixture.db.transaction((tx) =>
-        fixture.hooks.onStopped(tx, { paymentId, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
+        fixture.hooks.onStopped(tx, { ownerId: paymentId, reason: 'blacklisted', detail: 'the wallet is blacklisted' }),
       )
       await fixture.relay.relayChanges()
       await untilReviewed(paymentId, 'payout_stopped')

@@ -31,8 +31,7 @@ export async function measureLostAnswers(setup: Setup, payouts: number): Promise
     return 'lose_response'
   }
   const failures = new Set<string>()
-  const onStopped = async (_tx: unknown, { paymentId }: { paymentId: string }): Promise<void> =>
-    void failures.add(paymentId)
+  const onStopped = async (_tx: unknown, { ownerId }: { ownerId: string }): Promise<void> => void failures.add(ownerId)
   try {
     const { treasuryKey, relayerKeys } = setup
     const ignore = (): void => undefined

@@ -74,7 +74,7 @@ async function bookProblems(setup: Setup, { operator }: Side, rows: Rows): Promi
   const [books] = await rows(
     `select c.scanned_number as number, (select coalesce(sum(amount), 0) from ledger_entry where account = 'treasury')
        + (select coalesce(sum(case kind when 'in' then micro_usdc else -micro_usdc end), 0) from treasury_log
-         where kind <> 'cancel' and (applied_at is null or known_as = 'payout' and payment_id is null)) as micro
+         where kind <> 'cancel' and (applied_at is null or known_as = 'payout' and owner_id is null)) as micro
      from chain_cursor c`,
   )
   const block = Number(books?.['number'])

@@ -40,7 +40,7 @@ export function createThief({ chain, token, rpcUrl, treasuryKey }: Setup): Thief
       nonce,
     })
     const signed = { kind: 'transfer', validBefore, signature } as const
-    const loot = { paymentId: '', treasury: from, recipient: address, microUsdc: LOOT.toString(), authNonce: nonce }
+    const loot = { ownerId: '', treasury: from, recipient: address, microUsdc: LOOT.toString(), authNonce: nonce }
     const { target, calldata } = multicallCodec.encode(token, [{ ...loot, signed }])
     await chain.setBalance({ address: account.address, value: 10n ** 20n })
     const fees = { maxFeePerGas: 400n * 10n ** 9n, maxPriorityFeePerGas: 40n * 10n ** 9n }

@@ -101,7 +101,7 @@ export const OPERATORS: Readonly<Record<string, Scenario>> = {
     const paymentId = await fixture.createPayment()
     await fixture.atPartner('wallet_app', await open(paymentId), { action: 'pay' })
     await untilRow(paymentId, 'status', 'settling')
-    const held = { paymentId, reason: 'blacklisted' as const, detail: 'the wallet is blacklisted' }
+    const held = { ownerId: paymentId, reason: 'blacklisted' as const, detail: 'the wallet is blacklisted' }
     await fixture.db.transaction((tx) => fixture.hooks.onStopped(tx, held))
     await fixture.relay.relayChanges()
     await untilState(paymentId, 'under_review')

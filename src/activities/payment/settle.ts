@@ -6,6 +6,7 @@ import { isWithinPercent } from '../../domain/money.ts'
 import { findMoneyStep } from '../../domain/payment/funds/money-step.ts'
 import { findOpenSale, toFunds, toMoney } from '../../domain/payment/funds/stored-funds.ts'
 import type { Attempt, PaymentWithAttempts, StoredSale } from '../../domain/payment/payment-object.ts'
+import { getPayoutMicro } from '../../domain/payment/reserve.ts'
 import type { ActivityAnswer } from '../../domain/payment/snapshot.ts'
 import { createNote } from '../../domain/timeline.ts'
 import type { Conversion, EndedConversion } from '../../partners/converter/converter.ts'
@@ -172,7 +173,7 @@ function handOver({ payouts }: PaymentDeps, draft: PaymentDraft): void {
       token: payment.token as Hex,
       treasury: payouts.getTreasury(payment.id),
       recipient: payment.destination as Hex,
-      microUsdc: payment.usdc.net,
+      microUsdc: getPayoutMicro({ ...payment, usdc: payment.usdc }),
     }),
   )
 }

@@ -15,6 +15,7 @@ export const ACCOUNT = {
   payouts_held: false,
   application: { web_address: 'https://nightline.example', sells: 'Tickets for night trains', applied_at: AT },
   fee_percent: '4.5',
+  reserve: { percent: '10', days: 90, held_usdc: '124.990000', next_release_on: '2026-12-14' },
   limits: { payment_usdc: '2000.000000', day_usdc: '20000.000000', open_payments: 1000 },
   used: { day_usdc: '1249.900000', open_payments: 3 },
 }
@@ -73,6 +74,8 @@ const SUM = {
   payments: 2,
   converted_usdc: '108.378320',
   fee_usdc: '4.877024',
+  reserved_usdc: '0.000000',
+  released_usdc: '0.000000',
   received_usdc: '103.501296',
   refunds: 1,
   refunds_usdc: '21.680000',

@@ -42,6 +42,7 @@ export const PAYMENT = {
     fee_usdc: '2.438512',
     fee_percent: '4.5',
     net_usdc: '51.750648',
+    reserve: null,
     rate: '1.084',
     rate_from: 'EUR',
     rate_to: 'USDC',

@@ -17,6 +17,8 @@ export const STATEMENT_COLUMNS = [
   'payments',
   'converted_usdc',
   'fee_usdc',
+  'reserved_usdc',
+  'released_usdc',
   'received_usdc',
   'refunds',
   'refunds_usdc',
@@ -36,16 +38,17 @@ async function* toCsv(lines: readonly StatementLine[]): AsyncIterable<string> {
 }
 
 export function shownLine(line: StatementLine) {
-  const { period, payments, gross_micro, fee_micro, net_micro, refunds, refunds_micro } = line
   return {
-    period,
-    payments,
-    converted_usdc: formatUsdc(gross_micro),
-    fee_usdc: formatUsdc(fee_micro),
-    received_usdc: formatUsdc(net_micro),
-    refunds,
-    refunds_usdc: formatUsdc(refunds_micro),
-    total_usdc: formatUsdc(subtract(net_micro, refunds_micro)),
+    period: line.period,
+    payments: line.payments,
+    converted_usdc: formatUsdc(line.gross_micro),
+    fee_usdc: formatUsdc(line.fee_micro),
+    reserved_usdc: formatUsdc(line.reserved_micro),
+    released_usdc: formatUsdc(line.released_micro),
+    received_usdc: formatUsdc(line.received_micro),
+    refunds: line.refunds,
+    refunds_usdc: formatUsdc(line.refunds_micro),
+    total_usdc: formatUsdc(subtract(line.received_micro, line.refunds_micro)),
   }
 }
 
@@ -57,7 +60,9 @@ export function sumStatement(lines: readonly StatementLine[]): StatementLine {
     payments: lines.reduce((total, { payments }) => total + payments, 0),
     gross_micro: sum((line) => line.gross_micro),
     fee_micro: sum((line) => line.fee_micro),
-    net_micro: sum((line) => line.net_micro),
+    reserved_micro: sum((line) => line.reserved_micro),
+    released_micro: sum((line) => line.released_micro),
+    received_micro: sum((line) => line.received_micro),
     refunds: lines.reduce((total, { refunds }) => total + refunds, 0),
     refunds_micro: sum((line) => line.refunds_micro),
   }

@@ -161,7 +161,7 @@ async function newPayment(
   const price = await priceFor(deps, link, amountText)
   if ('kind' in price) return price
   const db = deps.db.as(tenant)
-  const { wallet, feePercent } = await readPaymentTerms(db, tenant, deps.agreement.feePercent)
+  const { wallet, feePercent, reserve } = await readPaymentTerms(db, tenant, deps.agreement)
   const destination = link.wallet ?? wallet
   if (destination === null) return { kind: 'unavailable' }
   const draft = {
@@ -176,6 +176,7 @@ async function newPayment(
     paymentLink: link.id,
     destination,
     feePercent,
+    reserve,
   }
   const expiresIn = link.maxPayments === null ? OPEN_SECONDS.unlimited : OPEN_SECONDS.limited
   return draftPayment(deps, draft, { price, expiresIn })

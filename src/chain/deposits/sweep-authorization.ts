@@ -6,7 +6,7 @@ import type { Authorization } from '../codec.ts'
  * back to a merchant. A funding goes from a merchant's wallet to the address.
  */
 export const createSweepAuthorization = (sweep: Sweep, isFunding = false): Authorization => ({
-  paymentId: sweep.ownerId,
+  ownerId: sweep.ownerId,
   treasury: sweep.sender,
   recipient: sweep.recipient,
   microUsdc: sweep.micro,

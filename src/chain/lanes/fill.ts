@@ -83,7 +83,7 @@ async function renew(deps: SettlementDeps, payouts: readonly SignedPayout[], vie
     else if (payout.signed.validBefore !== null && payout.signed.validBefore < limit) expiring.push(payout)
     else fresh.push(payout)
   }
-  if (expiring.length > 0) await deps.journal.requeue(expiring.map(({ paymentId }) => paymentId))
+  if (expiring.length > 0) await deps.journal.requeue(expiring.map(({ ownerId }) => ownerId))
   return fresh
 }
 
@@ -100,7 +100,7 @@ async function preflight(deps: SettlementDeps, batch: readonly SignedPayout[], r
     // "Used" means that the transfer or the cancellation is on chain.
     if (meaning === 'wait') continue
     if (reason === null || meaning === null) good.push(item)
-    else if (meaning === 'requeue') await deps.journal.requeue([item.paymentId])
+    else if (meaning === 'requeue') await deps.journal.requeue([item.ownerId])
     else {
       const look = looks.get(item.treasury) ?? rests.look(item.treasury)
       looks.set(item.treasury, look)

@@ -25,8 +25,8 @@ export function createApplier({ journal, log }: Pick<SettlementDeps, 'journal' |
       const result = await journal.applyProven(ENDED_AT_ONCE)
       ended = result.ended
       sum += ended
-      for (const { paymentId, error } of result.failed)
-        log.error({ paymentId, err: error }, 'proved on chain, but recording it for the payment failed; tried again')
+      for (const { ownerId, error } of result.failed)
+        log.error({ ownerId, err: error }, 'proved on chain, but recording it for its owner failed; tried again')
     }
     return sum
   }

@@ -32,9 +32,9 @@ export async function proveExpired(deps: SettlementDeps, lease: Lease, cursor: C
   const rests = await endDead(deps, lease, { block, dead, used })
   const alive = expiring.filter(({ validBefore }) => block.timestamp < validBefore)
   await journal.rest([
-    ...rests.map(({ paymentId }) => ({ paymentId, seconds: VOID_REST_SECONDS })),
-    ...alive.map(({ paymentId, validBefore }) => ({
-      paymentId,
+    ...rests.map(({ ownerId }) => ({ ownerId, seconds: VOID_REST_SECONDS })),
+    ...alive.map(({ ownerId, validBefore }) => ({
+      ownerId,
       seconds: Math.min(VOID_REST_SECONDS, validBefore - block.timestamp),
     })),
   ])
@@ -63,14 +63,13 @@ async function endDead(deps: SettlementDeps, lease: Lease, { block, dead, used }
   }
   const unused = dead.filter((_payout, index) => target[index] === 'void')
   const failed = unused.length === 0 ? [] : await journal.voidExpired(lease, { block, unused })
-  for (const { paymentId, error } of failed)
-    log.error({ paymentId, err: error }, 'its expiry is proved, but not recorded')
-  const refused = new Set(failed.map(({ paymentId }) => paymentId))
-  return dead.filter(({ paymentId }, index) => target[index] === null || refused.has(paymentId))
+  for (const { ownerId, error } of failed) log.error({ ownerId, err: error }, 'its expiry is proved, but not recorded')
+  const refused = new Set(failed.map(({ ownerId }) => ownerId))
+  return dead.filter(({ ownerId }, index) => target[index] === null || refused.has(ownerId))
 }
 
-const deriveNonce = ({ token }: SettlementDeps, { paymentId }: Expiring, treasury: Hex): Hex =>
-  payoutNonce({ chainId: token.chainId, token: token.address, treasury, paymentId })
+const deriveNonce = ({ token }: SettlementDeps, { ownerId }: Expiring, treasury: Hex): Hex =>
+  payoutNonce({ chainId: token.chainId, token: token.address, treasury, ownerId })
 
 /**
  * Returns for each payout the treasury whose nonce for it is used at the block, its own first, or null if none is.

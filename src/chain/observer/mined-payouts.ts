@@ -50,8 +50,8 @@ export function createMinedWatch(deps: SettlementDeps, balance: BalanceWatch) {
     if (mined.length + gone.length > 0)
       await journal.markMined(lease, {
         number: head.number,
-        mined: mined.map(({ paymentId }) => paymentId),
-        gone: gone.map(({ paymentId }) => paymentId),
+        mined: mined.map(({ ownerId }) => ownerId),
+        gone: gone.map(({ ownerId }) => ownerId),
       })
     // Stored last, so that the same block is read again after a failure.
     last = head

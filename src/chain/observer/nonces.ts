@@ -16,7 +16,7 @@ const NONCES_PER_QUERY = 500
 /** Blocks that are searched for the transaction of a nonce: about ten hours on Polygon. */
 const DEPTH = 20_000
 
-export type UsedNonce = { readonly paymentId: string; readonly authNonce: Hex; readonly micro: bigint }
+export type UsedNonce = { readonly ownerId: string; readonly authNonce: Hex; readonly micro: bigint }
 
 export type NonceWatch = ReturnType<typeof createNonceWatch>
 
@@ -41,7 +41,7 @@ export function createNonceWatch(deps: SettlementDeps, scope: Scope) {
       const states = await rpc.agreed((node) => readToken(node, token.address, { reads, at }))
       if (states === null) return null
       used.push(...open.filter((_nonce, index) => states.value[index] !== 0n))
-      after = open.length < ASKED ? undefined : open.at(-1)?.paymentId
+      after = open.length < ASKED ? undefined : open.at(-1)?.ownerId
     }
     return used
   }
@@ -97,9 +97,9 @@ export function createNonceWatch(deps: SettlementDeps, scope: Scope) {
       if (left.size < used.length) log.warn({ found: used.length - left.size }, 'others have carried payouts of ours')
       const missing = used.filter(({ authNonce }) => left.has(authNonce))
       if (to > lowest && missing.length > 0) return
-      for (const { paymentId } of missing)
-        log.error({ paymentId }, 'the token calls its nonce used, and no node shows the transfer or cancellation')
-      await journal.storeFindings(missing.map(({ paymentId }) => paymentId))
+      for (const { ownerId } of missing)
+        log.error({ ownerId }, 'the token calls its nonce used, and no node shows the transfer or cancellation')
+      await journal.storeFindings(missing.map(({ ownerId }) => ownerId))
     },
   }
 }

@@ -6,7 +6,7 @@ where m.id = any($1) and m.closed_at is null and m.updated_at < now() - interval
   and not (m.status in ('created', 'pending') and m.expires_at > now() - interval '1 hour')
   and m.review_since is null and not m.held
   and not (m.payout in ('handed', 'stopped', 'voiding')
-    and exists (select from payout p where p.payment_id = m.id and p.state not in ('settled', 'voided')))
+    and exists (select from payout p where p.owner_id = m.id and p.state not in ('settled', 'voided')))
   and not exists (select from sale s where s.payment_id = m.id and s.state = 'asked')
   and not exists (select from attempt a where a.payment_id = m.id
     -- An order with money that is not paid out is read at least every six hours.

@@ -22,6 +22,7 @@ function describe({ payment, sales }: PaymentWithAttempts): Readonly<Record<stri
     paid_attempt: String(payment.paidAttemptId),
     confirmed: payment.confirmed === null ? 'null' : `${payment.confirmed.minor} ${payment.confirmed.currency}`,
     payout: payment.payout,
+    reserved: payment.reservedMicro,
     reviews: describeReviews(payment),
     closed: String(payment.closedAt !== null),
     taken_sale: String(payment.takenSale),

@@ -10,6 +10,7 @@ import {
 } from '../../domain/account/agreement.ts'
 import type { Percent } from '../../domain/money.ts'
 import { DUST_MICRO } from '../../domain/payment/funds/account.ts'
+import type { Payment } from '../../domain/payment/payment-object.ts'
 import { execute, many, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 import { selectWallet } from './wallets.ts'
@@ -21,14 +22,38 @@ const selectStatus = ({ merchantId }: Tenant): Statement =>
   sql`(select status from agreement where merchant_id = ${merchantId})`
 
 /** The terms that a new payment gets; `wallet` is null if none is set. */
-export type PaymentTerms = { readonly wallet: string | null; readonly feePercent: Percent }
+export type PaymentTerms = { readonly wallet: string | null } & Pick<Payment, 'feePercent' | 'reserve'>
 
 const termsRow = z
-  .object({ wallet: z.string().nullable(), fee_percent: z.string() })
-  .transform(({ wallet, fee_percent: feePercent }): PaymentTerms => ({ wallet, feePercent }))
+  .object({
+    wallet: z.string().nullable(),
+    fee_percent: z.string(),
+    reserve_percent: z.string(),
+    reserve_days: z.number(),
+  })
+  .transform(({ wallet, ...row }): PaymentTerms => ({ wallet, feePercent: row.fee_percent, reserve: toReserve(row) }))
 
-export const readPaymentTerms = (db: Queryable, tenant: Tenant, standardFee: Percent): Promise<PaymentTerms> =>
-  one(db, termsRow, sql`select ${selectWallet(tenant)} as wallet, ${getFee(tenant, standardFee)} as fee_percent`)
+/** Null: nothing is held back. */
+const toReserve = (row: {
+  readonly reserve_percent: string
+  readonly reserve_days: number
+}): PaymentTerms['reserve'] =>
+  row.reserve_percent === '0' ? null : { percent: row.reserve_percent, days: row.reserve_days }
+
+const reserveColumns = ({ reserve: { percent, days } }: Pick<StandardAgreement, 'reserve'>): Statement =>
+  sql`coalesce(reserve_percent, ${percent}::numeric)::text as reserve_percent, coalesce(reserve_days, ${days}) as reserve_days`
+
+export const readPaymentTerms = (
+  db: Queryable,
+  tenant: Tenant,
+  standard: Pick<StandardAgreement, 'feePercent' | 'reserve'>,
+): Promise<PaymentTerms> =>
+  one(
+    db,
+    termsRow,
+    sql`select ${selectWallet(tenant)} as wallet, coalesce(fee_percent, ${standard.feePercent}::numeric)::text as fee_percent,
+          ${reserveColumns(standard)} from agreement where merchant_id = ${tenant.merchantId}`,
+  )
 
 const feeRow = z.object({ fee_percent: z.string() })
 
@@ -41,6 +66,21 @@ export async function setFee(tx: Tx, merchantId: string, fee: Percent | null): P
   await execute(tx, sql`update agreement set fee_percent = ${fee}::numeric where merchant_id = ${merchantId}`)
 }
 
+/** An absent one stays; null: that of the deployment. Payments that exist keep their reserve. */
+export async function setReserve(
+  tx: Tx,
+  merchantId: string,
+  { percent, days }: { readonly percent?: Percent | null; readonly days?: number | null },
+): Promise<void> {
+  await execute(
+    tx,
+    sql`update agreement set
+          reserve_percent = case when ${percent === undefined} then reserve_percent else ${percent ?? null}::numeric end,
+          reserve_days = case when ${days === undefined} then reserve_days else ${days ?? null}::int end
+        where merchant_id = ${merchantId}`,
+  )
+}
+
 const status = z.enum(MERCHANT_STATUSES)
 const storedAgreement = z.object({
   status,
@@ -51,6 +91,8 @@ const storedAgreement = z.object({
   sells: z.string().nullable(),
   applied_at: time.nullable(),
   fee_percent: z.string(),
+  reserve_percent: z.string(),
+  reserve_days: z.number(),
   payment_limit: z.string().nullable(),
   day_limit: z.string().nullable(),
   open_limit: z.number(),
@@ -64,6 +106,7 @@ const agreementRow = storedAgreement.transform(
     holdsPayouts: row.holds_payouts,
     application: toApplication(row),
     feePercent: row.fee_percent,
+    reserve: { percent: row.reserve_percent, days: row.reserve_days },
     limits: { paymentMicro: row.payment_limit, dayMicro: row.day_limit, openPayments: row.open_limit },
   }),
 )
@@ -80,6 +123,7 @@ export const readAgreement = (db: Queryable, merchantId: string, standard: Stand
     agreementRow,
     sql`select status, status_message, status_since, holds_payouts, web_address, sells, applied_at,
           coalesce(fee_percent, ${standard.feePercent}::numeric)::text as fee_percent,
+          ${reserveColumns(standard)},
           coalesce(payment_limit_micro, ${standard.limits.paymentMicro}::numeric)::text as payment_limit,
           coalesce(day_limit_micro, ${standard.limits.dayMicro}::numeric)::text as day_limit,
           coalesce(open_limit, ${standard.limits.openPayments}) as open_limit

@@ -25,9 +25,11 @@ export function receivedByDay(
           select generate_series(date_trunc('day', ${now}::timestamptz at time zone 'UTC') - make_interval(days => ${days - 1}),
             date_trunc('day', ${now}::timestamptz at time zone 'UTC'), interval '1 day') as day),
         received as (
-          select date_trunc('day', finalized_at at time zone 'UTC') as day, count(*) as payments, sum(net_micro) as net
-          from payment where ${owned(tenant)} and status = 'succeeded'
-            and finalized_at >= (select min(day) from span) at time zone 'UTC' group by 1)
+          select date_trunc('day', finalized_at at time zone 'UTC') as day, sum(payments) as payments, sum(micro) as net from (
+            select finalized_at, 1 as payments, payout_micro(net_micro, reserve_percent) as micro from payment where ${owned(tenant)} and status = 'succeeded'
+              and finalized_at >= (select min(day) from span) at time zone 'UTC'
+            union all select finalized_at, 0, micro_usdc from reserve_release where ${owned(tenant)}
+              and finalized_at >= (select min(day) from span) at time zone 'UTC') line group by 1)
         select to_char(span.day, 'YYYY-MM-DD') as day, coalesce(payments, 0) as payments, coalesce(net, 0)::text as net_micro
         from span left join received using (day) order by span.day`,
   )

@@ -19,11 +19,13 @@ type Priced = { readonly payment: NewPayment; readonly quotedMicro: string }
  */
 export function whyRefused(tenant: Tenant, { payment, quotedMicro }: Priced, asked: Asked | null): Statement {
   if (asked === null) return sql`case when status <> 'approved' then 'not_approved' end`
-  const { feePercent, limits } = asked.agreement
+  const { feePercent, reserve, limits } = asked.agreement
   const share = asked.by === 'buyer' ? 2 : 1
   return sql`case
       when status <> 'approved' then 'not_approved'
       when coalesce(fee_percent, ${feePercent}::numeric) <> ${payment.feePercent}::numeric then 'other_terms'
+      when nullif(coalesce(reserve_percent, ${reserve.percent}::numeric), 0) is distinct from ${payment.reserve?.percent ?? null}::numeric
+        or coalesce(reserve_days, ${reserve.days}) <> ${payment.reserve?.days ?? null}::int then 'other_terms'
       when ${payment.paymentLink === null} and not ${isPaidTo(tenant, payment.destination)} then 'other_terms'
       when ${quotedMicro}::numeric > coalesce(payment_limit_micro, ${limits.paymentMicro}::numeric) then 'payment_limit'
       when ${quotedMicro}::numeric + case when day >= (${payment.createdAt}::timestamptz at time zone 'UTC')::date then day_micro else 0 end

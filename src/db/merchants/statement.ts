@@ -3,8 +3,8 @@ import { many, one, type Queryable, sql, type Tenant } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
 /**
- * The USDC that an account received, was charged, and will receive: in micro-USDC, by the time of the paying block.
- * Refunds count when the partner has paid the buyer back, as in the books (`refund_taken`).
+ * The USDC that an account received, was charged, and will receive, and that is held back: in micro-USDC, by the time of
+ * the paying block. Refunds count when the partner has paid the buyer back, as in the books (`refund_taken`).
  */
 
 const owned = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
@@ -14,7 +14,9 @@ const lineRow = z.object({
   payments: z.coerce.number(),
   gross_micro: z.string(),
   fee_micro: z.string(),
-  net_micro: z.string(),
+  reserved_micro: z.string(),
+  released_micro: z.string(),
+  received_micro: z.string(),
   refunds: z.coerce.number(),
   /** The USDC that the refunds have taken. What they did not take has gone back. */
   refunds_micro: z.string(),
@@ -30,19 +32,26 @@ export function readStatement(db: Queryable, tenant: Tenant, span: StatementSpan
   return many(
     db,
     lineRow,
-    sql`with received as (
-          select to_char(finalized_at at time zone 'UTC', ${form}) as period, count(*) as payments,
-            sum(gross_micro) as gross, sum(fee_micro) as fee, sum(net_micro) as net
+    sql`with line as (
+          select finalized_at, 1 as payments, gross_micro, fee_micro, net_micro - payout_micro(net_micro, reserve_percent) as reserved_micro,
+            0 as released_micro, payout_micro(net_micro, reserve_percent) as received_micro
           from payment where ${owned(tenant)} and status = 'succeeded'
             and finalized_at >= ${span.from}::timestamptz and finalized_at < ${span.to}::timestamptz
-          group by 1),
+          union all
+          select finalized_at, 0, 0, 0, 0, micro_usdc, micro_usdc from reserve_release where ${owned(tenant)}
+            and finalized_at >= ${span.from}::timestamptz and finalized_at < ${span.to}::timestamptz),
+        received as (
+          select to_char(finalized_at at time zone 'UTC', ${form}) as period, sum(payments) as payments, sum(gross_micro) as gross,
+            sum(fee_micro) as fee, sum(reserved_micro) as reserved, sum(released_micro) as released, sum(received_micro) as received
+          from line group by 1),
         refunded as (
           select to_char(succeeded_at at time zone 'UTC', ${form}) as period, count(*) as refunds, sum(required_micro) as taken
           from refund where ${owned(tenant)} and status = 'succeeded'
             and succeeded_at >= ${span.from}::timestamptz and succeeded_at < ${span.to}::timestamptz
           group by 1)
         select period, coalesce(payments, 0) as payments, coalesce(gross, 0)::text as gross_micro, coalesce(fee, 0)::text as fee_micro,
-          coalesce(net, 0)::text as net_micro, coalesce(refunds, 0) as refunds, coalesce(taken, 0)::text as refunds_micro
+          coalesce(reserved, 0)::text as reserved_micro, coalesce(released, 0)::text as released_micro,
+          coalesce(received, 0)::text as received_micro, coalesce(refunds, 0) as refunds, coalesce(taken, 0)::text as refunds_micro
         from received full join refunded using (period) order by period`,
   )
 }
@@ -54,7 +63,7 @@ export function readComing(db: Queryable, tenant: Tenant): Promise<Coming> {
   return one(
     db,
     comingRow,
-    sql`select count(*) as payments, coalesce(sum(net_micro), 0)::text as net_micro, min(paid_at) as oldest
+    sql`select count(*) as payments, coalesce(sum(payout_micro(net_micro, reserve_percent)), 0)::text as net_micro, min(paid_at) as oldest
         from payment where ${owned(tenant)} and status = 'settling'`,
   )
 }

@@ -4,20 +4,22 @@ import { time } from '../payments/payment-rows.ts'
 
 /** A change that is due counts immediately: nothing has to carry it out. */
 const isDue = sql`next_at <= now()`
-const current = sql`case when ${isDue} then next_address else address end`
+/** The address of a row of `wallet`. */
+export const currentAddress = sql`case when ${isDue} then next_address else address end`
 const currentProved = sql`case when ${isDue} then next_proved else proved end`
 const currentSince = sql`case when ${isDue} then next_at else created_at end`
 
 const addressRow = z.object({ address: z.string().nullable() })
 
-export const selectWallet = (tenant: Tenant): Statement => sql`(select ${current} from wallet where ${ownedBy(tenant)})`
+export const selectWallet = (tenant: Tenant): Statement =>
+  sql`(select ${currentAddress} from wallet where ${ownedBy(tenant)})`
 
 export async function readWallet(db: Queryable, tenant: Tenant): Promise<string | null> {
   return (await one(db, addressRow, sql`select ${selectWallet(tenant)} as address`)).address
 }
 
 export function isPaidTo(tenant: Tenant, address: string): Statement {
-  return sql`exists (select 1 from wallet where ${ownedBy(tenant)} and ${current} = ${address})`
+  return sql`exists (select 1 from wallet where ${ownedBy(tenant)} and ${currentAddress} = ${address})`
 }
 
 /** Drops a planned change. Existing payments keep the address that they were created with. */
@@ -47,7 +49,7 @@ export async function planWallet(
   const row = await maybeOne(
     tx,
     plannedRow,
-    sql`update wallet set address = ${current}, created_at = ${currentSince}, proved = ${currentProved},
+    sql`update wallet set address = ${currentAddress}, created_at = ${currentSince}, proved = ${currentProved},
           next_address = ${address}, next_proved = false,
           -- To the millisecond, as it is reported: the links that stop it name it.
           next_at = date_trunc('milliseconds', now() + make_interval(secs => ${waitSeconds}))
@@ -87,7 +89,7 @@ export function readWalletSetting(db: Queryable, tenant: Tenant): Promise<Wallet
   return maybeOne(
     db,
     walletRow,
-    sql`select ${current} as address, ${currentSince} as created_at, ${currentProved} as proved, next_proved,
+    sql`select ${currentAddress} as address, ${currentSince} as created_at, ${currentProved} as proved, next_proved,
           case when ${isDue} then null else next_address end as next_address,
           case when ${isDue} then null else next_at end as next_at
         from wallet where ${ownedBy(tenant)}`,

@@ -42,6 +42,8 @@ create table agreement (
   sells text check (length(sells) <= 500),
   applied_at timestamptz,
   fee_percent numeric check (fee_percent between 0 and 50 and scale(fee_percent) <= 2),
+  reserve_percent numeric check (reserve_percent between 0 and 50 and scale(reserve_percent) <= 2),
+  reserve_days int check (reserve_days between 1 and 365),
   payment_limit_micro units check (payment_limit_micro > 0),
   day_limit_micro units check (day_limit_micro > 0),
   open_limit int check (open_limit > 1),
@@ -51,7 +53,7 @@ create table agreement (
   check ((applied_at is null) = (web_address is null) and (applied_at is null) = (sells is null))
 );
 comment on table agreement is
-  'What the operator has agreed with a merchant. A merchant has its row from the beginning. A fee or limit of null is that of the deployment.';
+  'What the operator has agreed with a merchant. A merchant has its row from the beginning. A fee, reserve or limit of null is that of the deployment.';
 comment on column agreement.status is
   'Only an approved merchant takes payments. `pending`: the operator has not decided. A new account of live mode begins with it.';
 comment on column agreement.status_message is 'What the operator wrote to the merchant about its status; null: nothing.';
@@ -60,6 +62,9 @@ comment on column agreement.holds_payouts is
 comment on column agreement.web_address is 'Where the merchant sells, as it says; null: it has not applied.';
 comment on column agreement.sells is 'What it sells, in its words.';
 comment on column agreement.applied_at is 'When it last said both.';
+comment on column agreement.reserve_percent is
+  'What is held back of the net amount of the payments that are created from now on, for chargebacks.';
+comment on column agreement.reserve_days is 'For how many days after the payout it is held back.';
 comment on column agreement.payment_limit_micro is
   'What a payment can be worth at the rate of its creation, in micro-USDC before the fee.';
 comment on column agreement.day_limit_micro is 'What the payments of a day can be worth: see `day_micro`.';
@@ -101,6 +106,32 @@ create trigger wakes_worker after update of status on agreement for each row whe
 create index agreement_suspended on agreement (merchant_id) where status = 'suspended';
 create index agreement_holding on agreement (merchant_id) where holds_payouts;
 create index agreement_waiting on agreement (applied_at) where status = 'pending';
+
+create table reserve_release (
+  id text primary key,
+  merchant_id text not null references merchant,
+  livemode boolean not null,
+  due_on date not null,
+  recipient chain_address not null,
+  micro_usdc units not null check (micro_usdc > 0),
+  created_at timestamptz not null,
+  tx_hash chain_hash,
+  finalized_at timestamptz,
+  unique (merchant_id, livemode, due_on),
+  check ((tx_hash is null) = (finalized_at is null))
+);
+create index on reserve_release (merchant_id, livemode, finalized_at);
+comment on table reserve_release is
+  'One payout of the reserves of a merchant that are due on one day. Its id follows from merchant and day: what a restored backup has forgotten is released again under the same id, and the token pays it once.';
+comment on column reserve_release.due_on is 'The day (UTC) from whose beginning it could be made.';
+comment on column reserve_release.recipient is 'The settlement wallet of the merchant when it was made.';
+comment on column reserve_release.tx_hash is 'The final transfer; null: not paid.';
+comment on column reserve_release.finalized_at is 'The time of its block.';
+
+alter table reserve_release enable row level security;
+create policy own on reserve_release for select to pinrail_tenant
+  using (merchant_id = tenant_merchant() and livemode = tenant_livemode());
+grant select on reserve_release to pinrail_tenant;
 
 create table merchant_invitation (
   email text primary key check (email = lower(email) and length(email) between 3 and 254),

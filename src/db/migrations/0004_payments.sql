@@ -37,6 +37,8 @@ create table payment (
   tolerance_percent smallint not null default 1,
   fill_tolerance_percent smallint not null default 2,
   fee_percent numeric not null default 4.5 check (fee_percent between 0 and 50 and scale(fee_percent) <= 2),
+  reserve_percent numeric check (reserve_percent > 0 and reserve_percent <= 50 and scale(reserve_percent) <= 2),
+  reserve_days int check (reserve_days between 1 and 365),
   destination text not null check (destination ~ '^0x[0-9a-fA-F]{40}$'),
   chain_id int not null,
   token text not null,
@@ -58,6 +60,9 @@ create table payment (
   block_number bigint,
   finalized_at timestamptz,
   paid_micro units,
+  reserved_micro units not null default 0,
+  reserve_released_micro units,
+  reserve_release_id text references reserve_release,
   delayed_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
@@ -71,6 +76,10 @@ create table payment (
   refunds_minor units not null default 0,
   refunds_count smallint not null default 0,
   version int not null default 1,
+  check ((reserve_percent is null) = (reserve_days is null)),
+  check (reserve_released_micro is null or reserve_days is not null),
+  check (reserved_micro = 0 or reserve_percent is not null and reserve_released_micro is null),
+  check (reserve_release_id is null or reserve_released_micro is not null),
   check (gross_micro is null or gross_micro = fee_micro + net_micro)
 );
 comment on table payment is
@@ -89,6 +98,14 @@ comment on column payment.reviews is
 comment on column payment.review_since is 'Since when it waits for a person; null: it does not.';
 comment on column payment.tolerance_percent is 'Whole percent of the asked amount that may be missing.';
 comment on column payment.fill_tolerance_percent is 'Whole percent by which a fill may differ from what the locked rate gives.';
+comment on column payment.reserve_percent is
+  'What is held back of the net amount for chargebacks, as it was agreed when the payment was created; null: nothing.';
+comment on column payment.reserve_days is 'For how many days after the payout it is held back; null: nothing is.';
+comment on column payment.reserved_micro is
+  'What is held back now, in micro-USDC, without what chargebacks have taken. Computed at each change.';
+comment on column payment.reserve_released_micro is
+  'What was released of what was held back, in micro-USDC; null: it is still held back. What a chargeback has taken before is not released.';
+comment on column payment.reserve_release_id is 'The payout that it was released by; null: none, or chargebacks have taken all of it.';
 comment on column payment.fee_percent is 'The fee in percent of the gross amount, as it was agreed when the payment was created.';
 comment on column payment.delayed_at is 'Since when the settlement has been taking longer than it should; null: it is not.';
 comment on column payment.expiry_postponed is
@@ -132,6 +149,21 @@ comment on column payment.refunds_minor is 'What refunds have taken or can still
 comment on column payment.refunds_count is 'The number of refunds, which is the number of the last one.';
 comment on column payment.version is 'Counts the changes. A writer that read another version changes nothing.';
 create index on payment (merchant_id, livemode, id);
+
+-- What the payout pays: the net amount less what is held back, which is rounded down. As src/domain/payment/reserve.ts.
+create function payout_micro(net_micro numeric, reserve_percent numeric) returns numeric immutable parallel safe language sql
+  return net_micro - coalesce(div(net_micro * reserve_percent, 100), 0);
+
+-- The first day (UTC) that begins at least so many days after the paying block. As src/domain/payment/reserve.ts.
+create function reserve_due_on(finalized_at timestamptz, reserve_days int) returns date immutable parallel safe language sql
+  return (finalized_at at time zone 'UTC')::date + reserve_days + 1;
+
+create index payment_reserved on payment (merchant_id, livemode, reserve_due_on(finalized_at, reserve_days))
+  where reserve_days is not null and finalized_at is not null and reserve_released_micro is null;
+create index payment_released on payment (reserve_release_id) where reserve_release_id is not null;
+create index payment_reserve_due on payment (livemode, reserve_due_on(finalized_at, reserve_days), merchant_id)
+  where reserve_days is not null and finalized_at is not null and reserve_released_micro is null;
+
 create index payment_by_status on payment (merchant_id, livemode, status, id);
 create index on payment (merchant_id, livemode, reference) where reference is not null;
 create index payment_tx on payment (merchant_id, livemode, tx_hash) where tx_hash is not null;
@@ -148,13 +180,14 @@ create index payment_held on payment (id) where held and closed_at is null;
 
 create function payment_is_fixed() returns trigger language plpgsql as $$
 begin
-  raise exception 'amount, currency, fee, destination and merchant of payment % are fixed', old.id;
+  raise exception 'amount, currency, fee, reserve, destination and merchant of payment % are fixed', old.id;
 end $$;
 create trigger payment_is_fixed before update on payment for each row
   when (old.amount_minor is distinct from new.amount_minor or old.currency is distinct from new.currency
      or old.destination is distinct from new.destination or old.merchant_id is distinct from new.merchant_id
      or old.livemode is distinct from new.livemode or old.chain_id is distinct from new.chain_id
-     or old.token is distinct from new.token or old.fee_percent is distinct from new.fee_percent)
+     or old.token is distinct from new.token or old.fee_percent is distinct from new.fee_percent
+     or old.reserve_percent is distinct from new.reserve_percent or old.reserve_days is distinct from new.reserve_days)
   execute function payment_is_fixed();
 create trigger payment_keeps_its_link before update on payment for each row
   when (old.payment_link is distinct from new.payment_link) execute function payment_is_fixed();

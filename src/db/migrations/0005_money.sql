@@ -92,7 +92,7 @@ create table ledger_entry (
   transaction_id bigint not null references ledger_transaction,
   line int not null,
   account text not null check (account in ('partner_receivable', 'conversion', 'treasury', 'deposits', 'exchange',
-    'merchant_payable', 'fee_revenue', 'gas_expense', 'gas_float', 'chargeback_loss', 'suspense', 'refill', 'spread')),
+    'merchant_payable', 'reserve', 'fee_revenue', 'gas_expense', 'gas_float', 'chargeback_loss', 'suspense', 'refill', 'spread')),
   asset text not null,
   amount signed_units not null check (amount <> 0),
   primary key (transaction_id, line)
@@ -103,7 +103,7 @@ comment on column ledger_entry.asset is 'A fiat currency, USDC, or POL.';
 comment on column ledger_entry.amount is 'In the smallest unit of the asset (POL: wei). Debits are positive, credits negative.';
 -- The balance of the treasury is read every hour, however long the ledger is.
 create index ledger_entry_treasury on ledger_entry (transaction_id) include (amount) where account = 'treasury';
-create index ledger_entry_owed on ledger_entry (transaction_id) include (amount) where account = 'merchant_payable' and asset = 'USDC';
+create index ledger_entry_owed on ledger_entry (transaction_id) include (amount) where account in ('merchant_payable', 'reserve') and asset = 'USDC';
 create index ledger_entry_sold on ledger_entry (asset) include (amount)
   where account in ('conversion', 'exchange', 'chargeback_loss') and asset not in ('USDC', 'POL');
 
@@ -114,9 +114,9 @@ create table treasury_change (
   owed_micro signed_units not null
 );
 comment on table treasury_change is
-  'The balances of the ledger''s accounts `treasury` and `merchant_payable` in USDC, as the sums of its rows. The solvency watch compares the first with the chain at each final block and folds the rows into one. Their difference is the float.';
+  'The balances of the ledger''s accounts `treasury`, and `merchant_payable` with `reserve`, in USDC, as the sums of its rows. The solvency watch compares the first with the chain at each final block and folds the rows into one. Their difference is the float.';
 comment on column treasury_change.micro is 'Micro-USDC.';
-comment on column treasury_change.owed_micro is 'Micro-USDC that merchants are owed: a conversion adds it, the settled payout takes it off.';
+comment on column treasury_change.owed_micro is 'Micro-USDC that merchants are owed, reserves included: a conversion adds it, the settled payout takes it off.';
 
 -- As above, a row for each payment that a statement books.
 create table exposure_change (
@@ -206,8 +206,8 @@ begin
   insert into treasury_change (micro, owed_micro)
     select micro, owed from (
       select coalesce(sum(amount) filter (where account = 'treasury'), 0) as micro,
-        coalesce(-sum(amount) filter (where account = 'merchant_payable'), 0) as owed
-      from fresh where asset = 'USDC' and account in ('treasury', 'merchant_payable')) changed
+        coalesce(-sum(amount) filter (where account in ('merchant_payable', 'reserve')), 0) as owed
+      from fresh where asset = 'USDC' and account in ('treasury', 'merchant_payable', 'reserve')) changed
     where micro <> 0 or owed <> 0;
   insert into exposure_change (currency, day, units, cost_micro)
     select currency, (t.booked_at at time zone 'utc')::date, units, case when is_sale then coalesce(cost, 0) else 0 end from (

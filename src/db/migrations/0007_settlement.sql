@@ -1,7 +1,9 @@
 -- Settlement: payouts and their signatures, the transactions that carry them, what the final chain shows, deposits, receipts.
 
 create table payout (
-  payment_id text primary key references payment,
+  owner_id text primary key generated always as (coalesce(payment_id, reserve_release_id)) stored,
+  payment_id text references payment,
+  reserve_release_id text references reserve_release,
   livemode boolean not null,
   chain_id int not null,
   token chain_address not null,
@@ -25,14 +27,18 @@ create table payout (
   updated_at timestamptz not null default now(),
   -- The nonce first: it alone finds the row.
   unique (auth_nonce, treasury, token, chain_id),
+  check (num_nonnulls(payment_id, reserve_release_id) = 1),
   check ((state = 'stopped') = (stop_reason is not null)),
   check ((lane_wallet is null) = (lane_nonce is null))
 );
 comment on table payout is
-  'The USDC transfer for one payment. Only a proof in a final block ends it: paid (`settled`) or never to be paid (`voided`).';
+  'The USDC transfer for one payment, or for one release of reserves. Only a proof in a final block ends it: paid (`settled`) or never to be paid (`voided`).';
+comment on column payout.owner_id is 'The payment, or else the release of reserves.';
+comment on column payout.payment_id is 'Null: it pays reserves.';
+comment on column payout.reserve_release_id is 'Null: it pays a payment.';
 comment on column payout.treasury is 'The wallet that pays: by the list of `treasury`, or by a proof (`payout_takeover`).';
 comment on column payout.auth_nonce is
-  'Its EIP-3009 nonce, derived from payment and treasury: the token contract refuses a second transfer, whatever happens to this database.';
+  'Its EIP-3009 nonce, derived from owner and treasury: the token contract refuses a second transfer, whatever happens to this database.';
 comment on column payout.state is
   '`queued`: waits for a signature. `authorized`: signed. `assigned`: in an envelope. `mined`: seen in a block that is not final. `voiding`: to be canceled on chain.';
 comment on column payout.stop_reason is '`funds` and `limit` end without an operator. Null: not stopped.';
@@ -45,31 +51,32 @@ comment on column payout.hook_error is
   'Why the payment could not record the end or the stop of the payout; null: no failure. It is tried again at `hook_retry_at`.';
 comment on column payout.rests_until is 'For one that waits for a proof that it can be paid no more: not looked at before; null: in the next round.';
 -- The conditions of the next three are those of the statements in src/db/settlement/queue.ts, word for word.
-create index payout_payable on payout (chain_id, token, livemode, recipient, created_at, payment_id)
+create index payout_payable on payout (chain_id, token, livemode, recipient, created_at, owner_id)
   where (state = 'queued' or state = 'stopped' and stop_reason in ('funds', 'limit'));
-create index payout_sendable on payout (chain_id, token, created_at, payment_id)
+create index payout_sendable on payout (chain_id, token, created_at, owner_id)
   where (state = 'voiding' or state = 'authorized' and lane_wallet is null);
 create index payout_seen on payout (chain_id, token) where mined_number is not null and state not in ('settled', 'voided');
 create index payout_in_envelope on payout (chain_id, lane_wallet, lane_nonce) where lane_wallet is not null;
 -- The reconciliation compares these every minute.
-create index payout_not_ended on payout (chain_id, token, payment_id) where state not in ('settled', 'voided');
+create index payout_not_ended on payout (chain_id, token, owner_id) where state not in ('settled', 'voided');
 
 -- Only the treasury and its nonce can change, and only with the proof in payout_takeover.
 create function payout_is_fixed() returns trigger language plpgsql as $$
 begin
-  if (old.payment_id, old.livemode, old.chain_id, old.token, old.recipient, old.micro_usdc)
-      is not distinct from (new.payment_id, new.livemode, new.chain_id, new.token, new.recipient, new.micro_usdc)
-    and exists (select 1 from payout_takeover t where t.payment_id = old.payment_id
+  if (old.payment_id, old.reserve_release_id, old.livemode, old.chain_id, old.token, old.recipient, old.micro_usdc) is not distinct from
+      (new.payment_id, new.reserve_release_id, new.livemode, new.chain_id, new.token, new.recipient, new.micro_usdc)
+    and exists (select 1 from payout_takeover t where t.owner_id = old.owner_id
       and (t.from_treasury, t.from_nonce, t.to_treasury, t.to_nonce)
         = (old.treasury, old.auth_nonce, new.treasury, new.auth_nonce))
   then return new;
   end if;
-  raise exception 'recipient, amount, treasury, nonce and mode of payout % are fixed', old.payment_id;
+  raise exception 'recipient, amount, treasury, nonce and mode of payout % are fixed', old.owner_id;
 end $$;
 create trigger payout_is_fixed before update on payout for each row
-  when ((old.payment_id, old.livemode, old.chain_id, old.token, old.treasury, old.recipient, old.micro_usdc, old.auth_nonce)
-    is distinct from
-    (new.payment_id, new.livemode, new.chain_id, new.token, new.treasury, new.recipient, new.micro_usdc, new.auth_nonce))
+  when ((old.payment_id, old.reserve_release_id, old.livemode, old.chain_id, old.token, old.treasury, old.recipient, old.micro_usdc,
+      old.auth_nonce) is distinct from
+    (new.payment_id, new.reserve_release_id, new.livemode, new.chain_id, new.token, new.treasury, new.recipient, new.micro_usdc,
+      new.auth_nonce))
   execute function payout_is_fixed();
 
 -- An end is final, unless the block that proved it has left the chain: then finality_reversal has the lost proof, and no
@@ -77,12 +84,12 @@ create trigger payout_is_fixed before update on payout for each row
 create function payout_has_ended() returns trigger language plpgsql as $$
 begin
   if new.state in ('queued', 'voiding')
-    and exists (select 1 from finality_reversal r where r.payment_id = old.payment_id)
-    and not exists (select 1 from treasury_log l where l.payment_id = old.payment_id)
-    and not exists (select 1 from void_proof v where v.payment_id = old.payment_id)
+    and exists (select 1 from finality_reversal r where r.owner_id = old.owner_id)
+    and not exists (select 1 from treasury_log l where l.owner_id = old.owner_id)
+    and not exists (select 1 from void_proof v where v.owner_id = old.owner_id)
   then return new;
   end if;
-  raise exception 'payout % is % and stays so', old.payment_id, old.state;
+  raise exception 'payout % is % and stays so', old.owner_id, old.state;
 end $$;
 create trigger payout_has_ended before update on payout for each row
   when (old.state in ('settled', 'voided') and new.state is distinct from old.state)
@@ -91,10 +98,10 @@ create trigger payout_has_ended before update on payout for each row
 -- Voided means that the money can be refunded: not without a proof.
 create function payout_is_voided_by_proof() returns trigger language plpgsql as $$
 begin
-  if not exists (select 1 from void_proof where payment_id = new.payment_id)
+  if not exists (select 1 from void_proof where owner_id = old.owner_id)
     and not exists (select 1 from treasury_log l where l.kind = 'cancel' and l.auth_nonce = new.auth_nonce
       and l.treasury = new.treasury and l.token = new.token and l.chain_id = new.chain_id)
-  then raise exception 'payout % cannot be voided without a proof', new.payment_id;
+  then raise exception 'payout % cannot be voided without a proof', old.owner_id;
   end if;
   return new;
 end $$;
@@ -103,13 +110,13 @@ create trigger payout_is_voided_by_proof before update on payout for each row
   execute function payout_is_voided_by_proof();
 
 create table payout_signature (
-  payment_id text not null references payout,
+  owner_id text not null references payout,
   seq int not null,
   kind text not null check (kind in ('transfer', 'cancel')),
   valid_before bigint,
   signature bytea not null check (length(signature) = 65),
   signed_at timestamptz not null default now(),
-  primary key (payment_id, seq),
+  primary key (owner_id, seq),
   check ((kind = 'transfer') = (valid_before is not null))
 );
 comment on table payout_signature is
@@ -130,9 +137,9 @@ create table treasury (
   check ((lost_at is null) = (successor is null))
 );
 comment on table treasury is
-  'The wallets that pay, as a list that is only appended to: the list of TREASURIES, stamped by the workers. It and the id of a payment alone say which one pays.';
+  'The wallets that pay, as a list that is only appended to: the list of TREASURIES, stamped by the workers. It and the id of a payment or release alone say which one pays.';
 comment on column treasury.first_id is
-  'The smallest id of a payment that it pays: ids carry the time at which they were made. Null: it is the first treasury.';
+  'The smallest id of a payment that it pays: ids carry the time at which they were made, and those of releases the day on which they are due. Null: it is the first treasury.';
 comment on column treasury.has_key is 'True if the worker that started last has its key.';
 comment on column treasury.lost_at is 'When an operator had it taken over, because its key is lost; null: not.';
 comment on column treasury.successor is 'The treasury that takes its payouts over, each with a proof; null: none.';
@@ -162,26 +169,28 @@ comment on table treasury_hour is
   'What a treasury has authorized in one hour, for its limit a day. A second signature of a payout does not count.';
 comment on column treasury_hour.micro_usdc is 'Micro-USDC.';
 
--- A payout is queued on the treasury that the list gives to its payment, or where the chain shows that it was paid. Whoever
+-- A payout is queued on the treasury that the list gives to its owner, or where the chain shows that it was paid. Whoever
 -- appends to the list waits for all that are being queued.
 create function payout_has_its_treasury() returns trigger language plpgsql as $$
 declare
+  -- A generated column has no value yet.
+  owner text := coalesce(new.payment_id, new.reserve_release_id);
   due text;
 begin
   perform pg_advisory_xact_lock_shared(hashtextextended('treasuries', 0));
   select t.address into due from treasury t where (t.chain_id, t.token) = (new.chain_id, new.token)
-    and (t.first_id is null or t.first_id <= new.payment_id) order by t.first_id desc nulls last limit 1;
+    and (t.first_id is null or substr(t.first_id, 5) <= substr(owner, 5) collate "C") order by t.first_id desc nulls last limit 1;
   if due <> new.treasury and not exists (select 1 from treasury_log l where l.kind = 'out'
     and (l.auth_nonce, l.treasury, l.token, l.chain_id) = (new.auth_nonce, new.treasury, new.token, new.chain_id))
   then raise exception 'treasury % pays %, and not %: TREASURIES of this process is not the list of the database',
-    due, new.payment_id, new.treasury;
+    due, owner, new.treasury;
   end if;
   return new;
 end $$;
 create trigger payout_has_its_treasury before insert on payout for each row execute function payout_has_its_treasury();
 
 create table payout_takeover (
-  payment_id text not null references payment,
+  owner_id text not null references payout,
   from_treasury chain_address not null,
   from_nonce chain_hash not null,
   to_treasury chain_address not null,
@@ -199,10 +208,10 @@ comment on column payout_takeover.block_time is 'Unix seconds: the time of the b
 comment on column payout_takeover.valid_before is 'Unix seconds after which no signature of the earlier treasury is valid.';
 comment on column payout_takeover.signatures is
   'Evidence: the signatures of the earlier treasury, which no longer belong to the payout: [{kind, valid_before, signed_at, signature}].';
-create index on payout_takeover (payment_id);
+create index on payout_takeover (owner_id);
 
 create table void_proof (
-  payment_id text primary key references payout,
+  owner_id text primary key references payout,
   block_number bigint not null,
   block_hash chain_hash not null,
   block_time bigint not null,
@@ -299,7 +308,7 @@ create table lane_tx_item (
   wallet chain_address not null,
   nonce bigint not null,
   idx int not null,
-  payment_id text not null,
+  owner_id text not null,
   kind text not null check (kind in ('transfer', 'cancel')),
   outcome text check (outcome in ('refused', 'replaced', 'moved')),
   primary key (chain_id, wallet, nonce, idx)
@@ -308,7 +317,7 @@ comment on table lane_tx_item is 'A payout or its cancellation in an envelope.';
 comment on column lane_tx_item.idx is 'The place in the envelope, from 0.';
 comment on column lane_tx_item.outcome is
   'What happened if the payout did not end in this envelope. `refused`: the token refused it. `replaced`: a foreign transaction used the nonce. `moved`: it left for another envelope. Null: it is on its way, or ended.';
-create index on lane_tx_item (payment_id);
+create index on lane_tx_item (owner_id);
 
 create table lane_tx_attempt (
   chain_id int not null,
@@ -396,7 +405,7 @@ create table treasury_log (
   block_hash chain_hash not null,
   gas_share units,
   finalized_at timestamptz not null,
-  payment_id text references payout,
+  owner_id text references payout,
   nonce_of text references payment,
   known_as text check (known_as in ('payout', 'payment', 'movement', 'own_lane', 'operator')),
   applied_at timestamptz default now(),
@@ -416,7 +425,7 @@ comment on column treasury_log.auth_nonce is 'The EIP-3009 nonce that it used; n
 comment on column treasury_log.gas_share is
   'Wei: the share of one authorization in the gas of the transaction, if one of our lanes sent it; null otherwise.';
 comment on column treasury_log.finalized_at is 'The time of the block.';
-comment on column treasury_log.payment_id is 'The payout that ended by it; null: none.';
+comment on column treasury_log.owner_id is 'The payout that ended by it; null: none.';
 comment on column treasury_log.nonce_of is
   'The payment whose nonce it used, as its quote allows, although the payment has no payout: a restored backup has forgotten that. Null: no such payment.';
 comment on column treasury_log.known_as is
@@ -426,15 +435,15 @@ comment on column treasury_log.applied_at is
 comment on column treasury_log.hook_error is 'Why it could not be booked; null: no failure. It is tried again at `hook_retry_at`.';
 comment on column treasury_log.receipt_due_at is 'When the proof for the receipt is fetched, or tried again; null: the receipt is there.';
 create unique index treasury_log_nonce on treasury_log (auth_nonce, treasury, token, chain_id) where auth_nonce is not null;
-create unique index treasury_log_payment on treasury_log (payment_id) where payment_id is not null;
-create index treasury_log_open on treasury_log (block_number, log_index) where payment_id is null and auth_nonce is not null;
+create unique index treasury_log_owner on treasury_log (owner_id) where owner_id is not null;
+create index treasury_log_open on treasury_log (block_number, log_index) where owner_id is null and auth_nonce is not null;
 create index treasury_log_pending on treasury_log (block_number, log_index) where applied_at is null;
-create index treasury_log_nonce_of on treasury_log (nonce_of) where nonce_of is not null and payment_id is null;
+create index treasury_log_nonce_of on treasury_log (nonce_of) where nonce_of is not null and owner_id is null;
 create index treasury_log_unknown on treasury_log (chain_id, token) where kind = 'out' and known_as is null;
 create index treasury_log_unclaimed on treasury_log (chain_id, token)
-  where kind = 'out' and payment_id is null and known_as in ('payment', 'own_lane');
+  where kind = 'out' and owner_id is null and known_as in ('payment', 'own_lane');
 create index treasury_log_without_receipt on treasury_log (receipt_due_at)
-  where receipt_due_at is not null and payment_id is not null and kind = 'out';
+  where receipt_due_at is not null and owner_id is not null and kind = 'out';
 
 create table settlement_finding (
   chain_id int not null,
@@ -452,11 +461,11 @@ comment on column settlement_finding.kind is
 comment on column settlement_finding.subject is 'The id of the payment.';
 
 create table finality_reversal (
-  payment_id text not null,
+  owner_id text not null,
   tx_hash chain_hash not null,
   log_index int not null,
   block_hash chain_hash not null,
-  primary key (payment_id, tx_hash, log_index, block_hash)
+  primary key (owner_id, tx_hash, log_index, block_hash)
 );
 comment on table finality_reversal is
   'A proof of a payout that was lost because its final block was replaced after all. An operator''s repair writes it; it allows the payout to be open again.';

@@ -93,10 +93,10 @@ create view unserved_payout as
 comment on view unserved_payout is 'Open payouts on a chain or in a token that no worker pays, while workers pay others.';
 
 create view settlement_attention as
-  select livemode, 'payout_hook' as kind, payment_id as subject, hook_error as detail, updated_at as since
+  select livemode, 'payout_hook' as kind, owner_id as subject, hook_error as detail, updated_at as since
     from payout where hook_error is not null and state not in ('settled', 'voided')
   union all
-  select livemode, 'payout_stopped', payment_id, stop_reason || ': ' || coalesce(stop_detail, ''), updated_at
+  select livemode, 'payout_stopped', owner_id, stop_reason || ': ' || coalesce(stop_detail, ''), updated_at
     from payout where state = 'stopped' and stop_reason not in ('funds', 'limit')
   union all
   select null, 'treasury_log', tx_hash || ':' || log_index, hook_error, finalized_at
@@ -113,7 +113,7 @@ create view settlement_attention as
   select null, 'unclaimed_transfer', tx_hash || ':' || log_index,
     micro_usdc || ' micro-USDC from ' || treasury || ' to ' || counterparty
       || coalesce(', with the nonce of ' || nonce_of, ', sent by a lane'), finalized_at
-    from treasury_log where kind = 'out' and payment_id is null and known_as in ('payment', 'own_lane')
+    from treasury_log where kind = 'out' and owner_id is null and known_as in ('payment', 'own_lane')
   union all
   select null, 'paused', token, pause, null::timestamptz from chain_cursor where pause is not null
   union all
@@ -130,7 +130,7 @@ create view settlement_attention as
       and d.unswept_micro >= 10000
   union all
   -- The void of a treasury without a key waits until the signatures have expired, at most 55 minutes.
-  select livemode, 'void', payment_id, micro_usdc || ' micro-USDC of ' || treasury || ' are to be voided', updated_at
+  select livemode, 'void', owner_id, micro_usdc || ' micro-USDC of ' || treasury || ' are to be voided', updated_at
     from payout p where state = 'voiding' and updated_at < now() - interval '2 hours'
   union all
   select livemode, 'unserved', token, 'chain ' || chain_id || ', open payouts: ' || count(*), min(created_at)
@@ -147,14 +147,14 @@ create view settlement_attention as
       and p.state not in ('settled', 'voiding', 'voided') group by p.livemode, t.address, t.successor
   union all
   -- A proof is tried every ten minutes, and fails for all payouts alike: one row, which hides nothing else in a list.
-  select p.livemode, 'receipt', (array_agg(l.payment_id order by l.finalized_at))[1],
+  select p.livemode, 'receipt', (array_agg(l.owner_id order by l.finalized_at))[1],
     count(*) || ' receipts are not proved, this one for the longest time', min(l.finalized_at)
-    from treasury_log l join payout p on p.payment_id = l.payment_id
-    where l.receipt_due_at is not null and l.payment_id is not null and l.kind = 'out'
+    from treasury_log l join payout p on p.owner_id = l.owner_id
+    where l.receipt_due_at is not null and l.owner_id is not null and l.kind = 'out'
       and l.finalized_at < now() - interval '1 hour'
     group by p.livemode;
 comment on view settlement_attention is
   'What of settlement waits for a person, or fails and is tried again. One row for each; for all receipts together one.';
 comment on column settlement_attention.livemode is 'Null: it belongs to the whole deployment.';
-comment on column settlement_attention.subject is 'The payment, transfer, token, wallet or envelope that it is about.';
+comment on column settlement_attention.subject is 'The payment, release of reserves, transfer, token, wallet or envelope that it is about.';
 comment on column settlement_attention.since is 'When the waiting began; null: not known.';

@@ -38,7 +38,7 @@ export function listAttention(db: Queryable, limit: number): Promise<Attention[]
           coalesce(detail || ' (' || unpaid || ')', unpaid, detail) as detail
         from ${operatorAttention} waiting join payment on payment.id = payment_id,
           lateral (select case when kind in ('review', 'settlement_overdue') then coalesce(
-            (select stop_reason || ': ' || stop_detail from payout o where o.payment_id = payment.id and o.state = 'stopped'),
+            (select stop_reason || ': ' || stop_detail from payout o where o.owner_id = payment.id and o.state = 'stopped'),
             (select 'no worker pays in ' || o.token || ' on chain ' || o.chain_id from unserved_payout o
               where o.payment_id = payment.id)) end as unpaid) as why
         where waiting.livemode = ${db.livemode} order by since limit ${limit}`,

@@ -51,6 +51,11 @@ const storedPayment = z.object({
   tolerance_percent: z.number(),
   fill_tolerance_percent: z.number(),
   fee_percent: z.string(),
+  reserve_percent: z.string().nullable(),
+  reserve_days: z.number().nullable(),
+  reserved_micro: z.string(),
+  reserve_released_micro: z.string().nullable(),
+  reserve_release_id: z.string().nullable(),
   destination: z.string(),
   chain_id: z.number(),
   token: z.string(),
@@ -123,6 +128,7 @@ function toPayment(row: z.output<typeof storedPayment>): Payment {
     tolerancePercent: row.tolerance_percent,
     fillTolerancePercent: row.fill_tolerance_percent,
     feePercent: row.fee_percent,
+    ...toReserve(row),
     destination: row.destination,
     chainId: row.chain_id,
     token: row.token,
@@ -145,6 +151,17 @@ function toPayment(row: z.output<typeof storedPayment>): Payment {
     refundsMinor: row.refunds_minor,
     refundsCount: row.refunds_count,
     version: row.version,
+  }
+}
+
+function toReserve(
+  row: z.output<typeof storedPayment>,
+): Pick<Payment, 'reserve' | 'reservedMicro' | 'reserveReleased'> {
+  const { reserve_percent: percent, reserve_days: days, reserve_released_micro: micro } = row
+  return {
+    reserve: percent !== null && days !== null ? { percent, days } : null,
+    reservedMicro: row.reserved_micro,
+    reserveReleased: micro === null ? null : { micro, releaseId: row.reserve_release_id },
   }
 }
 

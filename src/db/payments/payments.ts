@@ -96,11 +96,11 @@ export async function insertPayment(
       made as (
         insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, provider, fallback,
           description, reference, metadata, success_url, cancel_url, checkout_token, payment_link, tolerance_percent,
-          fill_tolerance_percent, fee_percent, destination, chain_id, token, quote, quoted_micro, created_at, updated_at, expires_at)
+          fill_tolerance_percent, fee_percent, reserve_percent, reserve_days, destination, chain_id, token, quote, quoted_micro, created_at, updated_at, expires_at)
         select ${p.id}, ${tenant.merchantId}, ${tenant.livemode}, ${p.amountText}, ${p.amount.minor}::numeric,
           ${p.amount.currency}, ${p.provider}, ${p.fallback}, ${p.description}, ${p.reference},
           ${p.metadata === null ? null : JSON.stringify(p.metadata)}::jsonb, ${p.successUrl}, ${p.cancelUrl},
-          ${p.checkoutToken}, ${p.paymentLink}, ${p.tolerancePercent}, ${p.fillTolerancePercent}, ${p.feePercent}::numeric, ${p.destination}, ${p.chainId}, ${p.token}, ${JSON.stringify(p.quote)}::jsonb,
+          ${p.checkoutToken}, ${p.paymentLink}, ${p.tolerancePercent}, ${p.fillTolerancePercent}, ${p.feePercent}::numeric, ${p.reserve?.percent ?? null}::numeric, ${p.reserve?.days ?? null}::int, ${p.destination}, ${p.chainId}, ${p.token}, ${JSON.stringify(p.quote)}::jsonb,
           ${quotedMicro}::numeric, ${p.createdAt}::timestamptz, ${p.createdAt}::timestamptz, ${p.expiresAt}::timestamptz
         from allowed returning id),
       -- A timeline without its beginning would not explain the rest.

@@ -47,15 +47,15 @@ export function takeUnproved(db: Queryable, scope: SettlementScope, limit: numbe
     db,
     unprovedRow,
     sql`with due as (
-          select l.chain_id, l.tx_hash, l.log_index from treasury_log l join payout p on p.payment_id = l.payment_id
+          select l.chain_id, l.tx_hash, l.log_index from treasury_log l join payout p on p.owner_id = l.owner_id
           where l.receipt_due_at <= now() and l.kind = 'out' and l.chain_id = ${scope.chainId} and l.token = ${scope.token}
             and p.livemode = ${scope.livemode}
           order by l.receipt_due_at, l.block_number limit ${limit} for update of l skip locked)
         update treasury_log l set receipt_due_at = now() + ${RETRY_MINUTES} * interval '1 minute'
         from due, payout p
         where (l.chain_id, l.tx_hash, l.log_index) = (due.chain_id, due.tx_hash, due.log_index)
-          and p.payment_id = l.payment_id
-        returning l.payment_id, l.treasury, p.recipient, p.micro_usdc::text, l.auth_nonce, l.tx_hash, l.log_index,
+          and p.owner_id = l.owner_id
+        returning p.payment_id, l.treasury, p.recipient, p.micro_usdc::text, l.auth_nonce, l.tx_hash, l.log_index,
           l.block_number, l.block_hash`,
   )
 }

@@ -52,11 +52,11 @@ export async function readTreasuryBooks(context: JournalContext, given: readonly
         from (select coalesce(sum(micro), 0) as micro, count(*) as rows from treasury_change) booked,
           (select coalesce(sum(case kind when 'in' then micro_usdc else -micro_usdc end), 0) as micro from treasury_log
             where chain_id = ${chainId} and token = ${token} and kind <> 'cancel' and (applied_at is null
-              or payment_id is null and auth_nonce is not null and known_as = 'payout')) stored,
+              or owner_id is null and auth_nonce is not null and known_as = 'payout')) stored,
           -- Booked, taken back by a repair of finality, and not paid again yet.
           (select coalesce(sum(p.micro_usdc), 0) as micro from payout p where ${isInScope(context)}
             and p.state not in ('settled', 'voided')
-            and p.payment_id in (select f.payment_id from finality_reversal f)) taken_back,
+            and p.owner_id in (select f.owner_id from finality_reversal f)) taken_back,
           -- By the indexes of what is on its way: a long queue is not looked through.
           (select coalesce(sum(micro_usdc), 0) as micro from (
             select p.micro_usdc from payout p where ${isInScope(context)} and ${sendable} and p.lane_wallet is null

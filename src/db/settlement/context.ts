@@ -13,13 +13,13 @@ import { type Db, execute, type Statement, sql, type Tx } from '../db.ts'
 export type SettlementScope = { readonly livemode: boolean; readonly chainId: number; readonly token: Hex }
 
 /**
- * The writes in the transaction that changes payouts. A hook that throws undoes only its own payments. `onStopped`
+ * The writes in the transaction that changes payouts. A hook that throws undoes only its own writes. `onStopped`
  * receives every new reason, `onResumed` each payout whose stop has ended automatically.
  */
 export type SettlementHooks = {
   onSettled(tx: Tx, settlements: readonly Settlement[]): Promise<void>
   onStopped(tx: Tx, stopped: StoppedPayout): Promise<void>
-  onResumed(tx: Tx, resumed: { paymentId: string }): Promise<void>
+  onResumed(tx: Tx, resumed: { ownerId: string }): Promise<void>
   onVoided(tx: Tx, proof: VoidProof): Promise<void>
   onDeposit(tx: Tx, deposit: RecordedDeposit): Promise<void>
   /** Receives each sweep back to a merchant, again after a reversal of finality. */
@@ -39,7 +39,7 @@ export const isInScope = ({ scope }: JournalContext): Statement =>
 
 export type LeaseAsk = { readonly owner: string; readonly leaseMs: number }
 
-export type FailedHook = { readonly paymentId: string; readonly error: Error }
+export type FailedHook = { readonly ownerId: string; readonly error: Error }
 
 /** Makes a change of exactly `rows` rows. Throws if it affects others, because the data differ from what was read. */
 export async function change(
@@ -55,6 +55,7 @@ export async function change(
 /**
  * Locks payments before anything is written to their payouts. A decision locks in this order, and would otherwise wait
  * for a payout whose hook waits for the payment. The order of ids keeps two such locks from blocking each other.
+ * Releases of reserves need no lock: nothing else writes to their rows.
  */
 export async function lockPaymentsFirst(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return

@@ -72,7 +72,7 @@ export async function isWanted({ db }: JournalContext, lane: Lane, nonce: number
   const row = await one(
     db,
     wantedRow,
-    sql`select exists (select 1 from lane_tx_item i join payout p using (payment_id)
+    sql`select exists (select 1 from lane_tx_item i join payout p using (owner_id)
             where i.chain_id = ${lane.chainId} and i.wallet = ${lane.wallet} and i.nonce = ${nonce}
               and i.outcome is null and p.state not in ('settled', 'voided'))
           or exists (select 1 from deposit_sweep s
@@ -91,7 +91,7 @@ export type EnvelopesEnded = {
   readonly chainTime: number
 }
 
-const freedRow = z.object({ payment_id: z.string(), outcome: z.string().nullable() })
+const freedRow = z.object({ owner_id: z.string(), outcome: z.string().nullable() })
 
 /**
  * Ends envelopes inside the caller's fenced transaction, which has stored their logs. Returns the payouts that a
@@ -125,16 +125,16 @@ export async function concludeEnvelopes(
           update payout p set lane_wallet = null, lane_nonce = null, mined_number = null, updated_at = now(),
             state = case when p.state in ('assigned', 'mined') then 'authorized' else p.state end,
             refusals = p.refusals + case when e.outcome = 'refused' and not coalesce((select max(s.valid_before) from payout_signature s
-              where s.payment_id = p.payment_id and s.kind = 'transfer') <= ${chainTime}, false) then 1 else 0 end
+              where s.owner_id = p.owner_id and s.kind = 'transfer') <= ${chainTime}, false) then 1 else 0 end
           from ${given} where p.chain_id = ${lane.chainId} and p.lane_wallet = ${lane.wallet} and p.lane_nonce = e.nonce
             and p.state in ('assigned', 'mined', 'voiding')
             and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token
               and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce)
-          returning p.payment_id, e.nonce, e.outcome)
+          returning p.owner_id, e.nonce, e.outcome)
         update lane_tx_item i set outcome = f.outcome
         from freed f where i.chain_id = ${lane.chainId} and i.wallet = ${lane.wallet} and i.nonce = f.nonce
-          and i.payment_id = f.payment_id
-        returning f.payment_id, f.outcome`,
+          and i.owner_id = f.owner_id
+        returning f.owner_id, f.outcome`,
   )
   const ofState = (state: EnvelopeEnd['state']) => ends.filter((end) => end.state === state).map(({ nonce }) => nonce)
   await releaseFundings(tx, lane, ofState('finalized'))
@@ -143,7 +143,7 @@ export async function concludeEnvelopes(
     lane,
     ends.map(({ nonce }) => nonce),
   )
-  return freed.filter((row) => row.outcome === 'refused').map((row) => row.payment_id)
+  return freed.filter((row) => row.outcome === 'refused').map((row) => row.owner_id)
 }
 
 const hashRow = z.object({ hash: hex })
@@ -246,15 +246,15 @@ export async function leaveEnvelopes(
     leftRow,
     sql`with
         -- Payouts that another transaction has locked leave in the next round.
-        carried as (select p.payment_id, p.lane_wallet, p.lane_nonce from ${envelopes} join payout p
+        carried as (select p.owner_id, p.lane_wallet, p.lane_nonce from ${envelopes} join payout p
             on (p.lane_wallet, p.lane_nonce) = (e.wallet, e.nonce)
           where p.chain_id = ${chainId} and p.livemode = ${tx.livemode} and p.state in ('assigned', 'voiding')
           for update of p skip locked),
         moved as (update payout p set lane_wallet = null, lane_nonce = null, updated_at = now(),
             state = case p.state when 'assigned' then 'authorized' else p.state end
-          from carried c where p.payment_id = c.payment_id),
+          from carried c where p.owner_id = c.owner_id),
         items as (update lane_tx_item i set outcome = 'moved' from carried c
-          where (i.chain_id, i.wallet, i.nonce, i.payment_id) = (${chainId}, c.lane_wallet, c.lane_nonce, c.payment_id))
+          where (i.chain_id, i.wallet, i.nonce, i.owner_id) = (${chainId}, c.lane_wallet, c.lane_nonce, c.owner_id))
         select lane_wallet as wallet, count(*) from carried group by 1`,
   )
 }

@@ -116,7 +116,7 @@ export function nextEnvelope(
               ${value.toString()}::numeric, 'reserved' from n)`
 }
 
-const payoutStateRow = z.object({ payment_id: z.string(), state: z.string() })
+const payoutStateRow = z.object({ owner_id: z.string(), state: z.string() })
 
 const nonceRow = z.object({ nonce: z.coerce.number() })
 
@@ -132,31 +132,31 @@ export function reserve(
 ): Promise<Reserved | null> {
   return fenced(context, lane, async (tx, stopped) => {
     if (stopped !== null) return null
-    const asked = payouts.map(({ paymentId }) => paymentId)
+    const asked = payouts.map(({ ownerId }) => ownerId)
     const rows = await many(
       tx,
       payoutStateRow,
-      sql`select p.payment_id, p.state from payout p where ${isInScope(context)} and p.payment_id = any(${asked}) and p.lane_wallet is null
+      sql`select p.owner_id, p.state from payout p where ${isInScope(context)} and p.owner_id = any(${asked}) and p.lane_wallet is null
             and p.state in ('authorized', 'voiding') for update of p skip locked`,
     )
-    const states = new Map(rows.map((row) => [row.payment_id, row.state]))
-    const free = payouts.filter(({ paymentId, state }) => states.get(paymentId) === state)
+    const states = new Map(rows.map((row) => [row.owner_id, row.state]))
+    const free = payouts.filter(({ ownerId, state }) => states.get(ownerId) === state)
     if (free.length === 0) return null
-    const ids = free.map(({ paymentId }) => paymentId)
+    const ids = free.map(({ ownerId }) => ownerId)
     const sending = encode(free)
     const { nonce } = await one(
       tx,
       nonceRow,
       sql`with ${nextEnvelope(lane, sending)},
           -- A payout may leave for another envelope; its item still says what this one carried.
-          items as (insert into lane_tx_item (chain_id, wallet, nonce, idx, payment_id, kind)
-            select ${lane.chainId}, ${lane.wallet}, n.nonce, i.idx - 1, i.payment_id, i.kind
+          items as (insert into lane_tx_item (chain_id, wallet, nonce, idx, owner_id, kind)
+            select ${lane.chainId}, ${lane.wallet}, n.nonce, i.idx - 1, i.owner_id, i.kind
             from n, unnest(${ids}::text[], ${free.map((payout) => payout.signed.kind)}::text[]) with ordinality
-              as i(payment_id, kind, idx)),
+              as i(owner_id, kind, idx)),
           -- No other envelope carries them unless their lane gets stuck.
           moved as (update payout p set lane_wallet = ${lane.wallet}, lane_nonce = n.nonce, updated_at = now(),
               state = case p.state when 'authorized' then 'assigned' else p.state end
-            from n where p.payment_id = any(${ids}))
+            from n where p.owner_id = any(${ids}))
           select nonce from n`,
     )
     return { ...sending, nonce, items: free.length }

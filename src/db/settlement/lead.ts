@@ -75,7 +75,7 @@ const selectLanes = ({ scope }: JournalContext, wallets: readonly Hex[]): Statem
 
 function selectWork(context: JournalContext, treasuries: readonly Hex[]): Statement {
   const { chainId } = context.scope
-  const cancellation = sql`select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'cancel'`
+  const cancellation = sql`select 1 from payout_signature s where s.owner_id = p.owner_id and s.kind = 'cancel'`
   const keyed = sql`p.treasury = any(${[...treasuries]}::text[])`
   const voiding = sql`select 1 from payout p where ${isInScope(context)} and p.state = 'voiding' and ${rested}`
   return sql`
@@ -95,7 +95,7 @@ function selectWork(context: JournalContext, treasuries: readonly Hex[]): Statem
     exists (select 1 from treasury_log where ${here(context)} and applied_at is null)
       or exists (select 1 from deposit_log where chain_id = ${chainId} and applied_at is null)
       or exists (select 1 from lane_tx where chain_id = ${chainId} and gas_error is not null) as pending,
-    exists (select 1 from treasury_log where ${here(context)} and payment_id is null and auth_nonce is not null) as proven,
+    exists (select 1 from treasury_log where ${here(context)} and owner_id is null and auth_nonce is not null) as proven,
     exists (select 1 from gone_transfer where chain_id = ${chainId} and concluded_at is null) as again`
 }
 

@@ -7,22 +7,22 @@ import { fence } from './cursor.ts'
 import { hex } from './payouts.ts'
 import { seen } from './queue.ts'
 
-const sentRow = z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex, is_mined: z.boolean() })
+const sentRow = z.object({ owner_id: z.string(), treasury: hex, auth_nonce: hex, is_mined: z.boolean() })
 
 export async function readSent(
   context: JournalContext,
   limit: number,
-): Promise<{ paymentId: string; treasury: Hex; authNonce: Hex; isMined: boolean }[]> {
+): Promise<{ ownerId: string; treasury: Hex; authNonce: Hex; isMined: boolean }[]> {
   const rows = await many(
     context.db,
     sentRow,
-    sql`select p.payment_id, p.treasury, p.auth_nonce, p.mined_number is not null as is_mined from payout p
+    sql`select p.owner_id, p.treasury, p.auth_nonce, p.mined_number is not null as is_mined from payout p
           where ${isInScope(context)} and p.lane_wallet is not null
-        union select p.payment_id, p.treasury, p.auth_nonce, true from payout p where ${isInScope(context)} and ${seen}
+        union select p.owner_id, p.treasury, p.auth_nonce, true from payout p where ${isInScope(context)} and ${seen}
         limit ${limit}`,
   )
   return rows.map((row) => ({
-    paymentId: row.payment_id,
+    ownerId: row.owner_id,
     treasury: row.treasury,
     authNonce: row.auth_nonce,
     isMined: row.is_mined,
@@ -39,13 +39,13 @@ export function markMined(
     await fence(context, tx, lease)
     const shown = sql`update payout p set mined_number = ${number}, updated_at = now(),
             state = case when p.state in ('queued', 'authorized', 'assigned') then 'mined' else p.state end
-          where ${isInScope(context)} and p.payment_id = any(${[...mined]}) and p.state not in ('settled', 'voided')`
+          where ${isInScope(context)} and p.owner_id = any(${[...mined]}) and p.state not in ('settled', 'voided')`
     const hidden = sql`update payout p set mined_number = null, updated_at = now(),
             state = case when p.state <> 'mined' then p.state when p.lane_wallet is not null then 'assigned'
-              when exists (select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'transfer')
+              when exists (select 1 from payout_signature s where s.owner_id = p.owner_id and s.kind = 'transfer')
                 then 'authorized'
               else 'queued' end
-          where ${isInScope(context)} and p.payment_id = any(${[...gone]}) and ${seen}
+          where ${isInScope(context)} and p.owner_id = any(${[...gone]}) and ${seen}
             and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token
               and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce)`
     if (mined.length > 0) await execute(tx, shown)

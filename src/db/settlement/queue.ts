@@ -14,7 +14,7 @@ import { hex } from './payouts.ts'
 import { delayHook } from './proven-payouts.ts'
 
 const payoutRow = z.object({
-  payment_id: z.string(),
+  owner_id: z.string(),
   livemode: z.boolean(),
   chain_id: z.number(),
   token: hex,
@@ -34,12 +34,12 @@ const signedRow = payoutRow.extend({
   signature: hex,
 })
 
-const payoutColumns = sql`p.payment_id, p.livemode, p.chain_id, p.token, p.treasury, p.recipient,
+const payoutColumns = sql`p.owner_id, p.livemode, p.chain_id, p.token, p.treasury, p.recipient,
   p.micro_usdc::text, p.auth_nonce, p.state, p.stop_reason, p.refusals, p.created_at`
 
 function toPayout(row: z.infer<typeof payoutRow>): Payout {
   return {
-    paymentId: row.payment_id,
+    ownerId: row.owner_id,
     livemode: row.livemode,
     chainId: row.chain_id,
     token: row.token,
@@ -67,9 +67,9 @@ export async function readSigned(db: Queryable, where: Statement, limit: number)
     sql`select ${payoutColumns}, s.kind, s.valid_before, '0x' || encode(s.signature, 'hex') as signature
         from payout p
         join lateral (select kind, valid_before, signature from payout_signature s
-          where s.payment_id = p.payment_id and s.kind = case p.state when 'voiding' then 'cancel' else 'transfer' end
+          where s.owner_id = p.owner_id and s.kind = case p.state when 'voiding' then 'cancel' else 'transfer' end
           order by seq desc limit 1) s on true
-        where ${where} order by p.created_at, p.payment_id limit ${limit}`,
+        where ${where} order by p.created_at, p.owner_id limit ${limit}`,
   )
   return rows.map(toSigned)
 }
@@ -81,11 +81,12 @@ export const passing = sql`p.state = 'stopped' and p.stop_reason in ('funds', 'l
 export const payable = sql`(p.state = 'queued' or ${passing})`
 
 /** Excludes payouts of merchants that an operator has suspended with their payouts. Usually there is none. */
-export const isReleased = (paymentId: Statement): Statement =>
-  sql`(not exists (select 1 from agreement where holds_payouts) or not exists (
-  select 1 from payment m join agreement a on a.merchant_id = m.merchant_id where m.id = ${paymentId} and a.holds_payouts))`
+export const isReleased = (ownerId: Statement): Statement =>
+  sql`(not exists (select 1 from agreement where holds_payouts) or not exists (select 1 from agreement a where a.holds_payouts
+  and a.merchant_id in (select m.merchant_id from payment m where m.id = ${ownerId}
+    union all select r.merchant_id from reserve_release r where r.id = ${ownerId})))`
 
-export const released = isReleased(sql`p.payment_id`)
+export const released = isReleased(sql`p.owner_id`)
 
 /** As in the index payout_sendable, word for word. */
 export const sendable = sql`(p.state = 'voiding' or p.state = 'authorized' and p.lane_wallet is null)`
@@ -155,10 +156,10 @@ async function payableBetween(
         -- With few recipients each gets more, so that the limit is used up.
         share as (select greatest(1, ceil(${limit}::numeric / greatest(1, count(*))))::int as size from recipients)
         select ${payoutColumns} from (
-          select p.*, row_number() over (partition by p.recipient order by p.created_at, p.payment_id) as turn
+          select p.*, row_number() over (partition by p.recipient order by p.created_at, p.owner_id) as turn
           from recipients r, share, lateral (
-            select p.* ${waiting} and p.recipient = r.recipient order by p.created_at, p.payment_id limit share.size) p
-        ) p order by p.turn, p.created_at, p.payment_id limit ${limit}`,
+            select p.* ${waiting} and p.recipient = r.recipient order by p.created_at, p.owner_id limit share.size) p
+        ) p order by p.turn, p.created_at, p.owner_id limit ${limit}`,
   )
   return rows.map(toPayout)
 }
@@ -184,7 +185,7 @@ export async function readUncanceled(
     payoutRow,
     sql`select ${payoutColumns} from payout p where ${isInScope(context)} and p.state = 'voiding' and ${rested}
           and p.treasury = any(${[...ask.keys]}::text[]) and not exists (
-            select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'cancel')
+            select 1 from payout_signature s where s.owner_id = p.owner_id and s.kind = 'cancel')
         order by p.rests_until nulls first, p.created_at limit ${ask.limit}`,
   )
   return rows.map(toPayout)
@@ -211,40 +212,42 @@ export type StopResult = 'stopped' | 'unchanged' | FailedHook
  * after half a minute, and delays no other; nor does one that another transaction has locked.
  */
 export async function stop(context: JournalContext, stopped: StoppedPayout): Promise<StopResult> {
-  const { paymentId } = stopped
+  const { ownerId } = stopped
   try {
     return (await context.db.transaction((tx) => stopIn(tx, context, stopped))) ? 'stopped' : 'unchanged'
   } catch (failure) {
     const error = failure instanceof Error ? failure : new Error(String(failure))
-    await delayHook(context.db, paymentId, error)
-    return { paymentId, error }
+    await delayHook(context.db, ownerId, error)
+    return { ownerId, error }
   }
 }
 
-async function stopIn(tx: Tx, context: JournalContext, { paymentId, reason, detail }: StoppedPayout): Promise<boolean> {
-  const mayBeStopped = sql`${isInScope(context)} and p.payment_id = ${paymentId} and p.lane_wallet is null
+async function stopIn(tx: Tx, context: JournalContext, { ownerId, reason, detail }: StoppedPayout): Promise<boolean> {
+  const mayBeStopped = sql`${isInScope(context)} and p.owner_id = ${ownerId} and p.lane_wallet is null
     and (p.state in ('queued', 'authorized')
       or ${passing} and p.stop_reason <> ${reason})
     and (p.hook_retry_at is null or p.hook_retry_at <= now())`
   // As `lockPaymentsFirst`. Most payouts that are short of funds have no new reason: then nothing is locked.
-  const found = sql`select 1 from payment join payout p on p.payment_id = payment.id where ${mayBeStopped}
-    for update of payment, p skip locked`
+  const found = sql`with of_payments as (select 1 from payment join payout p on p.owner_id = payment.id where ${mayBeStopped}
+        for update of payment, p skip locked),
+      of_reserves as (select 1 from payout p where ${mayBeStopped} and p.reserve_release_id is not null for update skip locked)
+    select 1 from of_payments union all select 1 from of_reserves`
   if ((await execute(tx, found)) === 0) return false
   await execute(
     tx,
     sql`update payout set state = 'stopped', stop_reason = ${reason}, stop_detail = ${detail}, updated_at = now(),
           hook_error = null, hook_retry_at = null
-        where payment_id = ${paymentId}`,
+        where owner_id = ${ownerId}`,
   )
-  await context.hooks.onStopped(tx, { paymentId, reason, detail })
+  await context.hooks.onStopped(tx, { ownerId, reason, detail })
   return true
 }
 
 /** Returns authorized payouts to the queue, where funds and lists are checked again before the next signature. */
-export async function requeue(context: JournalContext, paymentIds: readonly string[]): Promise<void> {
+export async function requeue(context: JournalContext, ownerIds: readonly string[]): Promise<void> {
   await execute(
     context.db,
     sql`update payout p set state = 'queued', updated_at = now()
-        where ${isInScope(context)} and payment_id = any(${[...paymentIds]}) and state = 'authorized' and lane_wallet is null`,
+        where ${isInScope(context)} and owner_id = any(${[...ownerIds]}) and state = 'authorized' and lane_wallet is null`,
   )
 }

@@ -19,7 +19,7 @@ export type Owing = {
 const owingRow = z.object({
   id: z.string(),
   destination: z.string().transform((value) => value.toLowerCase() as Hex),
-  net_micro: z.string().nullable(),
+  payout_micro: z.string().nullable(),
   quoted: z.string(),
   state: z.string().nullable(),
   treasury: hex.nullable(),
@@ -33,14 +33,14 @@ export async function* listOwing(db: Queryable, scope: SettlementScope): AsyncGe
     const rows = await many(
       db,
       owingRow,
-      sql`select m.id, m.destination, m.net_micro::text, m.quote ->> 'netMicro' as quoted, p.state, p.treasury from payment m left join payout p on p.payment_id = m.id
+      sql`select m.id, m.destination, payout_micro(m.net_micro, m.reserve_percent)::text as payout_micro, m.quote ->> 'netMicro' as quoted, p.state, p.treasury from payment m left join payout p on p.owner_id = m.id
           where m.livemode = ${scope.livemode} and m.chain_id = ${scope.chainId} and lower(m.token) = ${scope.token}
             and m.id > ${after} order by m.id limit ${PAGE}`,
     )
-    for (const { id, destination, net_micro, quoted, state, treasury } of rows)
+    for (const { id, destination, payout_micro, quoted, state, treasury } of rows)
       yield {
         paymentId: id,
-        owed: { recipient: destination, net: net_micro, quotedNet: quoted },
+        owed: { recipient: destination, net: payout_micro, quotedNet: quoted },
         payoutState: state,
         payoutTreasury: treasury,
       }

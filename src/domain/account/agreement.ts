@@ -1,4 +1,5 @@
 import type { MicroUsdc, Percent } from '../money.ts'
+import type { ReserveTerms } from '../payment/reserve.ts'
 
 /** The agreement of the operator with a merchant. */
 
@@ -47,6 +48,8 @@ export type Agreement = {
   /** The merchant's description of itself; null: it has not applied. */
   readonly application: Application | null
   readonly feePercent: Percent
+  /** The reserve of new payments; 0 %: none. */
+  readonly reserve: ReserveTerms
   readonly limits: MerchantLimits
 }
 
@@ -72,9 +75,11 @@ export type UsedLimits = { readonly dayMicro: MicroUsdc; readonly openPayments: 
 export type Application = { readonly webAddress: string; readonly sells: string; readonly at: string }
 
 /** The agreement of a merchant with which nothing else is agreed: the configuration of the deployment. */
-export type StandardAgreement = Pick<Agreement, 'feePercent' | 'limits'>
+export type StandardAgreement = Pick<Agreement, 'feePercent' | 'reserve' | 'limits'>
 
 export const MOST_FEE_PERCENT = 50
+export const MOST_RESERVE_PERCENT = 50
+export const MOST_RESERVE_DAYS = 365
 
 /** The people who can create an account. `invited`: those whose address the operator has invited, one account each. */
 export const SIGN_UPS = ['open', 'invited', 'closed'] as const

@@ -7,7 +7,7 @@ import {
   isOwedToBuyer,
   mayReturnTwice,
 } from './funds/account.ts'
-import { type Funds, findOwnAccount, findSoldAccount, getExcess, getShortage } from './funds/funds.ts'
+import { type Funds, findOwnAccount, findSoldAccount, getExcess, getHeldBack, getShortage } from './funds/funds.ts'
 import { findMoneyStep, isWaiting } from './funds/money-step.ts'
 import { isSilent, listReasons } from './funds/review.ts'
 import { toFunds, toMoney } from './funds/stored-funds.ts'
@@ -25,6 +25,7 @@ export function derive(state: PaymentWithAttempts, at: string): PaymentWithAttem
   const delayedAt = money.paidAt === null ? null : state.payment.delayedAt
   const payment: Payment = { ...state.payment, ...money, status, delayedAt }
   const derived = {
+    reservedMicro: getHeldBack(funds).toString(),
     statusReason: isClosed(status) ? null : (reviews[0]?.reason ?? whyReviewed(status, funds)),
     exception: computeException({ ...state, payment }, funds),
     reviews,

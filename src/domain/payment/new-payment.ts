@@ -17,6 +17,7 @@ export type NewPayment = Pick<
   | 'tolerancePercent'
   | 'fillTolerancePercent'
   | 'feePercent'
+  | 'reserve'
   | 'destination'
   | 'chainId'
   | 'token'
@@ -50,6 +51,8 @@ const NOTHING_YET: Omit<Payment, keyof NewPayment | 'merchantId' | 'livemode' | 
   takenSale: null,
   paidMicro: null,
   usdc: null,
+  reservedMicro: '0',
+  reserveReleased: null,
   transfer: null,
   delayedAt: null,
   expiryPostponed: false,

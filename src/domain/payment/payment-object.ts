@@ -5,6 +5,7 @@ import type { GiveBack } from './funds/account.ts'
 import type { PaymentPayout, Sale } from './funds/funds.ts'
 import type { FailureCode } from './partner.ts'
 import { type AttemptStatus, type ClosedAs, isClosed, type PaymentException, type PaymentStatus } from './payment.ts'
+import { findDueDay, type ReserveTerms } from './reserve.ts'
 
 /** Times are ISO 8601 UTC with milliseconds. The fields of `Derived` are computed again at each change. */
 export type Payment = Derived & {
@@ -36,6 +37,10 @@ export type Payment = Derived & {
   readonly fillTolerancePercent: number
   /** The fee that was agreed when it was created. */
   readonly feePercent: Percent
+  /** The reserve that was agreed when it was created; null: none. */
+  readonly reserve: ReserveTerms | null
+  /** Null: the reserve is still held back, or there is none. `releaseId` is null if chargebacks took all of it. */
+  readonly reserveReleased: { readonly micro: MicroUsdc; readonly releaseId: string | null } | null
   readonly destination: string
   readonly chainId: number
   readonly token: string
@@ -82,6 +87,8 @@ export type Review = {
 }
 
 export type Derived = {
+  /** The reserve that is held back now, in micro-USDC, without what chargebacks have taken. */
+  readonly reservedMicro: MicroUsdc
   readonly status: PaymentStatus
   readonly statusReason: string | null
   readonly exception: PaymentException | null
@@ -269,6 +276,7 @@ function renderSettlement(payment: Payment): SettlementObject {
     fee_usdc: usdc === null ? null : formatUsdc(usdc.fee),
     fee_percent: payment.feePercent,
     net_usdc: usdc === null ? null : formatUsdc(usdc.net),
+    reserve: renderReserve(payment),
     rate: rate?.rate ?? null,
     rate_from: rate && confirmed && confirmed.currency,
     rate_to: rate && 'USDC',
@@ -304,6 +312,18 @@ function renderRefunds(payment: Payment, attempts: readonly Attempt[]) {
     refunded_amount: formatAmount({ minor, currency }),
     refundable_amount: formatAmount({ minor: countRefundable(payment), currency }),
     refunds_count: payment.refundsCount,
+  }
+}
+
+function renderReserve({ reserve, reservedMicro, reserveReleased, transfer }: Payment): SettlementObject['reserve'] {
+  if (reserve === null) return null
+  return {
+    percent: reserve.percent,
+    days: reserve.days,
+    held_usdc: formatUsdc(reservedMicro),
+    due_on: transfer === null ? null : findDueDay(transfer.finalizedAt, reserve),
+    released_usdc: reserveReleased === null ? null : formatUsdc(reserveReleased.micro),
+    release: reserveReleased?.releaseId ?? null,
   }
 }
 
@@ -349,6 +369,15 @@ export type SettlementObject = {
   fee_usdc: string | null
   fee_percent: string
   net_usdc: string | null
+  /** Null: nothing is held back. */
+  reserve: {
+    percent: string
+    days: number
+    held_usdc: string
+    due_on: string | null
+    released_usdc: string | null
+    release: string | null
+  } | null
   rate: string | null
   rate_from: Currency | null
   rate_to: 'USDC' | null

@@ -24,7 +24,7 @@ export const PAYOUT_STOP_REASONS = ['funds', 'limit', 'blacklisted', 'policy', '
 export type PayoutStopReason = (typeof PAYOUT_STOP_REASONS)[number]
 
 export type StoppedPayout = {
-  readonly paymentId: string
+  readonly ownerId: string
   readonly reason: PayoutStopReason
   readonly detail: string
 }
@@ -34,7 +34,7 @@ export const PASSING_STOPS: readonly PayoutStopReason[] = ['funds', 'limit']
 
 /** The amount and the recipient: fixed when the payout is queued. */
 export type Payout = {
-  readonly paymentId: string
+  readonly ownerId: string
   readonly livemode: boolean
   readonly chainId: number
   readonly token: Hex
@@ -202,7 +202,7 @@ export const describeTransfer = (log: TreasuryLog): string =>
  * paid it, and if it was booked for the lane before the payout's log was found.
  */
 export type Settlement = {
-  readonly paymentId: string
+  readonly ownerId: string
   readonly microUsdc: MicroUsdc
   readonly recipient: Hex
   readonly txHash: Hex
@@ -216,7 +216,7 @@ export type Settlement = {
 }
 
 type FinalPlace = {
-  readonly paymentId: string
+  readonly ownerId: string
   readonly blockNumber: number
   readonly blockHash: Hex
 }

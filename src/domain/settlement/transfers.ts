@@ -7,7 +7,7 @@ type Transfer = Pick<TreasuryLog, 'counterparty' | 'microUsdc'>
 /** A payment without a payout, whose nonce a transfer has used. */
 export type UnpaidPayment = {
   readonly recipient: Hex
-  /** Null: not converted yet. */
+  /** Its payout's amount. Null: not converted yet. */
   readonly net: MicroUsdc | null
   /** The estimate that the merchant saw when the payment was created. */
   readonly quotedNet: MicroUsdc

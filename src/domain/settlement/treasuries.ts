@@ -1,5 +1,5 @@
 import type { Hex } from '../hex.ts'
-import { firstPaymentId, readPaymentTime } from '../ids.ts'
+import { digitsOfId, firstPaymentId, readPaymentTime } from '../ids.ts'
 
 export type Treasury = {
   readonly address: Hex
@@ -8,11 +8,12 @@ export type Treasury = {
 }
 
 /**
- * Returns the treasury that pays the payment: the last one that began before the payment was made. Ids are in the order
- * of their time, so no backup, clock or later configuration changes the answer.
+ * Returns the treasury that pays the owner of a payout: the last one that began before the payment was made, or before
+ * the reserves were due. Ids are in the order of their time, so no backup, clock or later configuration changes the
+ * answer.
  */
-export function getTreasury(paymentId: string, list: readonly Treasury[]): Hex {
-  const found = list.findLast(({ firstId }) => firstId === null || firstId <= paymentId)
+export function getTreasury(ownerId: string, list: readonly Treasury[]): Hex {
+  const found = list.findLast(({ firstId }) => firstId === null || digitsOfId(firstId) <= digitsOfId(ownerId))
   if (found === undefined) throw new RangeError('a list of treasuries begins with one that has no date')
   return found.address
 }

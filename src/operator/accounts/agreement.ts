@@ -1,6 +1,6 @@
 import { readStandardAgreement } from '../../config/agreement.ts'
 import { leaveNotice } from '../../db/accounts/account-notices.ts'
-import { lockStatus, readAgreement, setFee, setLimits, setStatus } from '../../db/merchants/agreement.ts'
+import { lockStatus, readAgreement, setFee, setLimits, setReserve, setStatus } from '../../db/merchants/agreement.ts'
 import { insertMerchantInvitation } from '../../db/merchants/merchant-invitations.ts'
 import { recordAction } from '../../db/operator/actions.ts'
 import {
@@ -9,10 +9,13 @@ import {
   MERCHANT_INVITED_MS,
   type MerchantStatus,
   MOST_FEE_PERCENT,
+  MOST_RESERVE_DAYS,
+  MOST_RESERVE_PERCENT,
   type OperatorAct,
 } from '../../domain/account/agreement.ts'
 import { readEmail } from '../../domain/account/email.ts'
 import { convertWholeUsdc, formatUsdc, readPercent } from '../../domain/money.ts'
+import { plural } from '../../domain/plural.ts'
 import { isSafeText, storedText } from '../../domain/text.ts'
 import { type CommandContext, Refusal, requireMerchant, signedBy, UsageError } from '../call.ts'
 
@@ -26,6 +29,7 @@ export function describeAgreement({
   holdsPayouts,
   application,
   feePercent,
+  reserve,
   limits,
 }: Agreement): string[] {
   const { webAddress, sells, at } = application ?? {}
@@ -33,6 +37,7 @@ export function describeAgreement({
     `${status} since ${statusSince}${holdsPayouts ? ', with its payouts' : ''}${statusMessage === null ? '' : `; the merchant reads: ${statusMessage}`}`,
     application === null ? 'no application' : `applied ${at}: ${webAddress} sells: ${sells}`,
     `fee: ${feePercent}%`,
+    `reserve: ${reserve.percent}% for ${plural(reserve.days, 'day')}`,
     `limits: ${describeUsdc(limits.paymentMicro)} a payment, ${describeUsdc(limits.dayMicro)} a day, ${limits.openPayments} payments open at once`,
   ]
 }
@@ -64,6 +69,31 @@ export async function changeFee(context: CommandContext): Promise<number> {
     await recordAction(tx, merchant, { ...signed, kind: 'merchant.fee_changed', data: { fee_percent: fee } })
   })
   say('payments that are created from now on have this fee:')
+  await sayAgreement(context, merchant.merchantId)
+  return 0
+}
+
+/** Payments that exist keep their reserve. */
+export async function changeReserve(context: CommandContext): Promise<number> {
+  const { db, say, options } = context
+  const signed = signedBy(context)
+  const merchant = await requireMerchant(context)
+  const { percent: written, days: writtenDays } = options
+  if (written === undefined && writtenDays === undefined) throw new UsageError('give --percent or --days')
+  const percent = written === undefined || written === STANDARD ? null : readPercent(written, MOST_RESERVE_PERCENT)
+  if (percent === null && written !== undefined && written !== STANDARD)
+    throw new UsageError(
+      `--percent must be a percentage from 0 to ${MOST_RESERVE_PERCENT} with at most two decimals, such as 10, or \`${STANDARD}\``,
+    )
+  const days = writtenDays === undefined || writtenDays === STANDARD ? null : Number(writtenDays)
+  if (days !== null && (!/^[1-9]\d{0,2}$/.test(writtenDays ?? '') || days > MOST_RESERVE_DAYS))
+    throw new UsageError(`--days must be a whole number from 1 to ${MOST_RESERVE_DAYS}, or \`${STANDARD}\``)
+  const reserve = { ...(written !== undefined && { percent }), ...(writtenDays !== undefined && { days }) }
+  await db.transaction(async (tx) => {
+    await setReserve(tx, merchant.merchantId, reserve)
+    await recordAction(tx, merchant, { ...signed, kind: 'merchant.reserve_changed', data: reserve })
+  })
+  say('payments that are created from now on have this reserve:')
   await sayAgreement(context, merchant.merchantId)
   return 0
 }

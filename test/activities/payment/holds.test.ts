@@ -102,7 +102,7 @@ describe('a payout that the engine or a command has stopped', () => {
   /** The engine has proved that the payout, which was to be voided, can never be paid. */
   async function proveVoid(id: string): Promise<void> {
     await fixture.checkout.db.query(
-      `insert into void_proof (payment_id, block_number, block_hash, block_time, valid_before)
+      `insert into void_proof (owner_id, block_number, block_hash, block_time, valid_before)
        values ($1, 1, '0x' || repeat('2', 64), 2, 1)`,
       [id],
     )
@@ -127,12 +127,12 @@ describe('a payout that the engine or a command has stopped', () => {
     const { chain_id: chainId, token, treasury, auth_nonce: authNonce } = rows[0]
     const context = { db: fixture.checkout.db, scope: { livemode: false, chainId, token }, hooks: fixture.hooks }
     const journal = createSettlementJournal(context)
-    await journal.stop({ paymentId: id, reason: 'policy', detail: 'above the limit' })
+    await journal.stop({ ownerId: id, reason: 'policy', detail: 'above the limit' })
     await meanwhile()
     const to = `0x${'9'.repeat(40)}` as const
     const block = { number: 1, hash: `0x${'8'.repeat(64)}` as const, timestamp: 2 }
     const lease = await takeLease(journal, { owner: id })
-    const payout = { paymentId: id, treasury, authNonce, isVoid: false, isStolen: false, successor: to, validBefore: 1 }
+    const payout = { ownerId: id, treasury, authNonce, isVoid: false, isStolen: false, successor: to, validBefore: 1 }
     const moved = await journal.moveDead(lease, { block, dead: [{ ...payout, to, toNonce: authNonce }] })
     await journal.releaseLead(id)
     expect(moved).toBe(1)

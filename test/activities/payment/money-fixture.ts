@@ -254,7 +254,7 @@ function mapValues<Key extends string, Value>(
 
 function proof(paymentId: string) {
   return {
-    paymentId,
+    ownerId: paymentId,
     txHash: `0x${Buffer.from(paymentId.slice(-16)).toString('hex').padStart(64, '0')}` as const,
     logIndex: 1,
     blockNumber: 100,

@@ -28,7 +28,7 @@ describe('Money that is taken back', () => {
     const made = await fixture.settling()
     const { id } = made
     await fixture.checkout.db.transaction((tx) =>
-      fixture.hooks.onStopped(tx, { paymentId: id, reason: 'blacklisted', detail: 'on the list' }),
+      fixture.hooks.onStopped(tx, { ownerId: id, reason: 'blacklisted', detail: 'on the list' }),
     )
     expect(await fixture.standing(id)).toBe('under_review payout_stopped')
     await says(made, REVERSED)

@@ -629,6 +629,8 @@ describe('Exports', () => {
       payments: 3,
       converted_usdc: '3.000003',
       fee_usdc: '0.135000',
+      reserved_usdc: '0.000000',
+      released_usdc: '0.000000',
       received_usdc: '2.865003',
       refunds: 0,
       refunds_usdc: '0.000000',
@@ -637,7 +639,7 @@ describe('Exports', () => {
     expect(month.sum).toEqual(sum)
     expect(await pinrail.exports.statement('2026')).toMatchObject({ lines: [{ ...sum, period: '2026-10' }], sum })
     expect((await pinrail.exports.statementCsv('2026-10')).trimEnd().split('\r\n').at(-1)).toBe(
-      'sum,3,3.000003,0.135000,2.865003,0,0.000000,2.865003',
+      'sum,3,3.000003,0.135000,0.000000,0.000000,2.865003,0,0.000000,2.865003',
     )
     expect(await pinrail.exports.payments({ status: 'succeeded' })).toHaveLength(3)
     expect((await pinrail.exports.paymentsCsv({ status: 'succeeded' })).trimEnd().split('\r\n')).toHaveLength(4)
@@ -713,7 +715,7 @@ describe('The balance and the statement', () => {
            '0x' || lpad(to_hex(n), 64, '0'), 'settled' from model, made
          returning *)
        insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
-         block_number, block_hash, finalized_at, payment_id, known_as)
+         block_number, block_hash, finalized_at, owner_id, known_as)
        select chain_id, '0x' || repeat('ab', 32), n, token, treasury, 'out', recipient, micro_usdc, auth_nonce, 1,
          '0x' || repeat('cd', 32), at, made.id, 'payout' from queued join made on made.id = payment_id`,
       [model, made],
@@ -743,12 +745,12 @@ describe('The balance and the statement', () => {
     )
     const { rows: chain } = await testApi.db.query(
       `select ${selectDay('treasury_log.finalized_at')}, count(*)::text as payments, sum(micro_usdc)::text as net
-       from treasury_log join payment on payment.id = payment_id
+       from treasury_log join payment on payment.id = owner_id
        where kind = 'out' and merchant_id = $1 group by 1 order by 1`,
       [account.tenant.merchantId],
     )
     const days = (await file('month=2026-10')).slice(1)
-    const lines = days.map(([day, payments, gross, fee, net]) => {
+    const lines = days.map(([day, payments, gross, fee, _reserved, _released, net]) => {
       return { day, payments, gross: micro(gross).toString(), fee: micro(fee).toString(), net: micro(net).toString() }
     })
     expect(lines.slice(0, -1)).toEqual(ledger)
@@ -771,7 +773,9 @@ describe('The balance and the statement', () => {
   test('another account reads nothing of the statement, and a file for an invalid month is not found', async () => {
     const other = await openAccount(testApi, 'empty@shop.example')
     const { html } = await other.owner.get('/dashboard/balance.csv?month=2026-10')
-    expect(html.trimEnd().split('\r\n')[1]).toBe('sum,0,0.000000,0.000000,0.000000,0,0.000000,0.000000')
+    expect(html.trimEnd().split('\r\n')[1]).toBe(
+      'sum,0,0.000000,0.000000,0.000000,0.000000,0.000000,0,0.000000,0.000000',
+    )
     expect((await other.owner.get('/dashboard/balance')).html).toContain('Nothing has arrived in this period.')
     expect((await other.owner.get('/dashboard/balance.csv?month=2026-13')).status).toBe(404)
   })

@@ -512,7 +512,9 @@ describe('Open payments of an account', () => {
   const limits = { paymentMicro: null, dayMicro: null, openPayments: 4 }
   let testApi: TestApi
   beforeAll(async () => {
-    testApi = await openTestApi({ deps: () => ({ agreement: { feePercent: '4.5', limits } }) })
+    testApi = await openTestApi({
+      deps: () => ({ agreement: { feePercent: '4.5', reserve: { percent: '0', days: 90 }, limits } }),
+    })
   })
   afterAll(() => testApi?.close())
 
@@ -686,7 +688,9 @@ describe('Limits of a merchant', () => {
 
   test('a link without an account has no price beyond the limit that the deployment sets for a payment', async () => {
     const limits = { paymentMicro: '125000000', dayMicro: null, openPayments: 10 }
-    const strict = await openTestApi({ deps: () => ({ agreement: { feePercent: '4.5', limits } }) })
+    const strict = await openTestApi({
+      deps: () => ({ agreement: { feePercent: '4.5', reserve: { percent: '0', days: 90 }, limits } }),
+    })
     try {
       const visitor = new Visitor(strict)
       const make = async (amount: string) =>

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { EVENT } from '../../../src/api/document/examples.ts'
 import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
-import { setFee } from '../../../src/db/merchants/agreement.ts'
+import { setFee, setReserve } from '../../../src/db/merchants/agreement.ts'
 import { setWallet } from '../../../src/db/merchants/wallets.ts'
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import { newId } from '../../../src/ids.ts'
@@ -453,6 +453,32 @@ describe('The limits of a payment', () => {
     await expect(testApi.db.query('update payment set fee_percent = 1 where id = $1', [own.id])).rejects.toThrow(
       'are fixed',
     )
+  })
+
+  test('a payment keeps the reserve of its merchant from its creation', async () => {
+    const merchant = await testApi.addMerchant()
+    const { merchantId } = merchant.tenant
+    const create = async () =>
+      (await testApi.ask('POST', '/v1/payments', { key: merchant.key, body: { amount: '100.00', currency: 'EUR' } }))
+        .body as { id: string; settlement: object }
+    const without = await create()
+    await testApi.db.transaction((tx) => setReserve(tx, merchantId, { percent: '10', days: 30 }))
+    const own = await create()
+    expect([without.settlement, own.settlement]).toMatchObject([
+      { reserve: null },
+      { reserve: { percent: '10', days: 30, held_usdc: '0.000000', due_on: null, released_usdc: null, release: null } },
+    ])
+    await testApi.db.transaction((tx) => setReserve(tx, merchantId, { percent: null }))
+    expect((await create()).settlement).toMatchObject({ reserve: null })
+    const { body } = await testApi.ask('GET', `/v1/payments/${own.id}`, { key: merchant.key })
+    expect(body).toMatchObject({ settlement: { reserve: { percent: '10', days: 30 } } })
+    await expect(testApi.db.query('update payment set reserve_days = 1 where id = $1', [own.id])).rejects.toThrow(
+      'are fixed',
+    )
+    const account = await testApi.ask('GET', '/v1/account', { key: merchant.key })
+    expect(account.body).toMatchObject({
+      reserve: { percent: '0', days: 30, held_usdc: '0.000000', next_release_on: null },
+    })
   })
 
   test('a quote has the fee of the merchant who asks', async () => {

@@ -351,7 +351,7 @@ describe('A replaced chain before its repair', () => {
           validBefore,
           signature: await signTransferAuthorization(payer, TOKEN, asked),
         } as const
-        return { paymentId: '', treasury: from, recipient: to, microUsdc: '2000000', authNonce: nonce, signed }
+        return { ownerId: '', treasury: from, recipient: to, microUsdc: '2000000', authNonce: nonce, signed }
       }),
     )
     const carrier = createKeyAccount(newKey())

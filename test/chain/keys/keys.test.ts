@@ -28,7 +28,7 @@ describe('authorizations', () => {
   const signer = createTreasurySigner(account, { livemode: false, token: TOKEN, maxMicroPerPayout: 5_000_000n })
 
   function payout(changes: Partial<Payout> = {}): Payout {
-    const base = { paymentId: 'pay_1', livemode: false, chainId: TOKEN.chainId, token: TOKEN.address, treasury }
+    const base = { ownerId: 'pay_1', livemode: false, chainId: TOKEN.chainId, token: TOKEN.address, treasury }
     const nonce = payoutNonce({ ...base, ...changes })
     return {
       ...base,
@@ -107,17 +107,17 @@ describe('authorizations', () => {
 
   test.each(['', 'pay_1', 'pay_01h455vb4pex5vsknk084sn02q', 'x'.repeat(32), 'é'.repeat(40)])(
     'the nonce of payment "%s" is the hash of the ABI encoding',
-    (paymentId) => {
+    (ownerId) => {
       const types = ['string', 'uint256', 'address', 'address', 'string'].map((type) => ({ type }))
-      const values = ['pinrail.payout.v1', 31337n, TOKEN.address, account.address, paymentId]
-      const place = { chainId: 31337, token: TOKEN.address, treasury: account.address, paymentId }
+      const values = ['pinrail.payout.v1', 31337n, TOKEN.address, account.address, ownerId]
+      const place = { chainId: 31337, token: TOKEN.address, treasury: account.address, ownerId }
       expect(payoutNonce(place)).toBe(keccak256(encodeAbiParameters(types, values)))
     },
   )
 
   test('a batch is encoded by the ABI of Multicall3 and USDC', async () => {
     const transfer = payout()
-    const cancel = payout({ paymentId: 'pay_2', state: 'voiding' })
+    const cancel = payout({ ownerId: 'pay_2', state: 'voiding' })
     const signed = [
       { ...transfer, signed: await signer.signTransfer(transfer, 1_700_000_000) },
       { ...cancel, signed: await signer.signCancellation(cancel) },
@@ -159,11 +159,11 @@ describe('authorizations', () => {
       chainId: 137,
       token: '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359',
       treasury: '0x1111111111111111111111111111111111111111',
-      paymentId: 'pay_01h455vb4pex5vsknk084sn02q',
+      ownerId: 'pay_01h455vb4pex5vsknk084sn02q',
     })
     expect(nonce).toBe('0x22f21c1836d1384b60e001eb7678edc8899beef4bc8f49998f9533262e095b62')
-    expect(payoutNonce({ chainId: 137, token: TOKEN.address, treasury, paymentId: 'pay_2' })).not.toBe(
-      payoutNonce({ chainId: 137, token: TOKEN.address, treasury, paymentId: 'pay_3' }),
+    expect(payoutNonce({ chainId: 137, token: TOKEN.address, treasury, ownerId: 'pay_2' })).not.toBe(
+      payoutNonce({ chainId: 137, token: TOKEN.address, treasury, ownerId: 'pay_3' }),
     )
   })
 

@@ -35,7 +35,7 @@ describe('two lanes', () => {
     for (const { paymentId, recipient, micro } of queued) {
       expect(await fixture.balance(recipient)).toBe(micro)
       expect((await fixture.payout(paymentId)).state).toBe('settled')
-      expect(fixture.hookCalls.settled.filter((settlement) => settlement.paymentId === paymentId)).toHaveLength(1)
+      expect(fixture.hookCalls.settled.filter((settlement) => settlement.ownerId === paymentId)).toHaveLength(1)
     }
   }
 

@@ -223,7 +223,7 @@ describe('Nodes with a limit for the fee', () => {
     const [queued] = await fixture.queue([{}])
     await runner.tick()
     const [first] = await attempts()
-    await fixture.db.query(`update lane_tx_item set outcome = 'moved' where payment_id = $1`, [queued!.paymentId])
+    await fixture.db.query(`update lane_tx_item set outcome = 'moved' where owner_id = $1`, [queued!.paymentId])
     await fixture.chain.setBalance({ address: relayer, value: 10n * 10n ** 6n * GWEI })
     for (let round = 0; round < 4; round++) {
       await blocks(200n, 4)
@@ -257,8 +257,8 @@ describe('The gas of a batch', () => {
     await fixture.finalize(runner)
     // A plain transfer to a known recipient costs 44,843.
     expect(await gasPerPayout()).toBeLessThanOrEqual(48_500)
-    for (const { paymentId, gasWei } of fixture.hookCalls.settled.slice(-100)) {
-      expect(paymentId).toMatch(/^pay_/)
+    for (const { ownerId, gasWei } of fixture.hookCalls.settled.slice(-100)) {
+      expect(ownerId).toMatch(/^pay_/)
       expect(gasWei).toBeGreaterThan(0n)
     }
   })

@@ -291,7 +291,7 @@ describe('The clock of a worker', () => {
       fixture.clock.now = new Date(Date.now() + minutes * 60_000)
       const [queued] = await fixture.queue([{}])
       await fixture.runner({ relayers: [] }).tick()
-      const { rows } = await fixture.db.query('select valid_before from payout_signature where payment_id = $1', [
+      const { rows } = await fixture.db.query('select valid_before from payout_signature where owner_id = $1', [
         queued!.paymentId,
       ])
       const { timestamp } = await fixture.chain.getBlock()

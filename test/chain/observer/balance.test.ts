@@ -82,7 +82,7 @@ describe('the balance of the treasury', () => {
       validBefore,
       nonce,
     })
-    const payout = { paymentId: 'x', treasury, recipient: to, microUsdc: micro.toString(), authNonce: nonce }
+    const payout = { ownerId: 'x', treasury, recipient: to, microUsdc: micro.toString(), authNonce: nonce }
     const signed = { kind: 'transfer', validBefore, signature } as const
     const { target, calldata } = multicallCodec.encode(TOKEN.address, [{ ...payout, signed }])
     await fixture.chain.setBalance({ address: from.address, value: parseEther('100') })
@@ -102,7 +102,7 @@ describe('the balance of the treasury', () => {
   }
 
   const deriveNonce = (paymentId: string): Hex =>
-    payoutNonce({ chainId: TOKEN.chainId, token: TOKEN.address, treasury: lower(fixture.treasury), paymentId })
+    payoutNonce({ chainId: TOKEN.chainId, token: TOKEN.address, treasury: lower(fixture.treasury), ownerId: paymentId })
 
   test('a thief with the keys of treasury and relayer who takes more than the largest payout pauses everything', async () => {
     const engine = runner()

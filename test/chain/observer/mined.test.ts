@@ -52,7 +52,7 @@ describe('the newest blocks while finality stalls', () => {
       const [queued] = await fixture.queue([{ micro: 50_000_000n }])
       const signatures = async () =>
         (
-          await fixture.db.query('select valid_before::int as until from payout_signature where payment_id = $1', [
+          await fixture.db.query('select valid_before::int as until from payout_signature where owner_id = $1', [
             queued!.paymentId,
           ])
         ).rows as { until: number }[]
@@ -152,7 +152,7 @@ describe('One bad node of three while an honest one is late', () => {
       STATES.includes(method) ? { error: { code: -32000, message: 'missing trie node' } } : 'honest'
     nodes[2]!.behave = await behindBy(fixture, 1)
     await ticks(runner)
-    const { rows } = await fixture.db.query('select from payout_signature where payment_id = $1', [second!.paymentId])
+    const { rows } = await fixture.db.query('select from payout_signature where owner_id = $1', [second!.paymentId])
     expect(rows).toEqual([])
   })
 

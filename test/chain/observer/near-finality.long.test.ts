@@ -19,7 +19,7 @@ const connect = () => connectTo(nodes)
 const readState = async ({ paymentId }: Queued) => (await fixture.payout(paymentId)).state
 const envelopes = async () => (await fixture.db.query('select state from lane_tx order by nonce')).rows
 const signatures = async ({ paymentId }: Queued) =>
-  (await fixture.db.query('select from payout_signature where payment_id = $1', [paymentId])).rows.length
+  (await fixture.db.query('select from payout_signature where owner_id = $1', [paymentId])).rows.length
 
 const GONE: Malice = { error: { code: -32000, message: 'missing trie node' } }
 const withoutStates = ({ method }: { method: string }): Malice =>

@@ -49,7 +49,7 @@ async function send({ chain }: Fixture, from: LocalAccount, call: { to: Hex; dat
 async function carryForPayment(fixture: Fixture, payment: { paymentId: string; recipient: Hex; micro?: bigint }) {
   const { paymentId, recipient, micro = 4000n } = payment
   const treasury = fixture.treasury.address.toLowerCase() as Hex
-  const place = { chainId: TOKEN.chainId, token: TOKEN.address, treasury, paymentId }
+  const place = { chainId: TOKEN.chainId, token: TOKEN.address, treasury, ownerId: paymentId }
   const payout: Payout = {
     ...place,
     livemode: false,
@@ -100,7 +100,7 @@ describe('the watch of the treasury', () => {
     // Another engine reads at once; the same one reads once a minute.
     await fixture.finalize(fixture.runner())
     expect(await payouts()).toEqual([{ state: 'settled' }])
-    expect(fixture.hookCalls.settled.filter(({ paymentId }) => paymentId === payment.paymentId)).toHaveLength(1)
+    expect(fixture.hookCalls.settled.filter(({ ownerId }) => ownerId === payment.paymentId)).toHaveLength(1)
   })
 
   test('an unknown transfer out of the treasury pauses every lane', async () => {
@@ -163,11 +163,11 @@ describe('the watch of the treasury', () => {
     const treasury = fixture.treasury.address.toLowerCase() as Hex
     const signature = { kind: 'transfer', validBefore: 4_000_000_000, signature: `0x${'1b'.repeat(65)}` } as const
     const store = (maxMicroPerDay: bigint) =>
-      journal.storeSignatures([{ paymentId: queued!.paymentId, treasury, signature }], { maxMicroPerDay })
+      journal.storeSignatures([{ ownerId: queued!.paymentId, treasury, signature }], { maxMicroPerDay })
     await expect(store(2_999_999n)).rejects.toThrow('within 24 hours')
     expect(await state(queued!.paymentId)).toBe('queued')
     expect(
-      (await fixture.db.query('select from payout_signature where payment_id = $1', [queued!.paymentId])).rowCount,
+      (await fixture.db.query('select from payout_signature where owner_id = $1', [queued!.paymentId])).rowCount,
     ).toBe(0)
     await fixture.finalize(fixture.runner())
     expect(await state(queued!.paymentId)).toBe('settled')
@@ -177,7 +177,7 @@ describe('the watch of the treasury', () => {
     const successor = createTreasurySigner(privateKeyToAccount(newKey()), policy)
     const [signed, paid] = await fixture.queue([{}, {}])
     await fixture.runner({ options: { maxInFlight: 0 } }).tick()
-    const { rows } = await fixture.db.query('select valid_before from payout_signature where payment_id = $1', [
+    const { rows } = await fixture.db.query('select valid_before from payout_signature where owner_id = $1', [
       signed!.paymentId,
     ])
     expect(rows).toHaveLength(1)
@@ -194,7 +194,7 @@ describe('the watch of the treasury', () => {
     await passRests(fixture.db, 56)
     await fixture.finalize(runner)
     expect(await state(signed!.paymentId)).toBe('voided')
-    expect(fixture.hookCalls.voided.at(-1)).toMatchObject({ kind: 'expired', paymentId: signed!.paymentId })
+    expect(fixture.hookCalls.voided.at(-1)).toMatchObject({ kind: 'expired', ownerId: signed!.paymentId })
     expect(await fixture.balance(signed!.recipient)).toBe(0n)
   })
 

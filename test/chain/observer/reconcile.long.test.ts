@@ -166,7 +166,7 @@ describe('groups of proved payouts', () => {
     // On a slow machine a part of them is final before.
     expect(groups).toHaveLength(2)
     expect(Math.max(...groups)).toBeLessThanOrEqual(200)
-    const settled = fixture.hookCalls.settled.map(({ paymentId }) => paymentId)
+    const settled = fixture.hookCalls.settled.map(({ ownerId }) => ownerId)
     expect(settled.toSorted()).toEqual(queued.map(({ paymentId }) => paymentId).toSorted())
   })
 })

@@ -18,7 +18,7 @@ describe('payouts that somebody else carries', () => {
     await runner.tick()
     await runner.tick()
     expect(await state(queued)).toBe('settled')
-    expect(fixture.hookCalls.settled.filter(({ paymentId }) => paymentId === queued.paymentId)).toHaveLength(1)
+    expect(fixture.hookCalls.settled.filter(({ ownerId }) => ownerId === queued.paymentId)).toHaveLength(1)
   })
 
   test('a used nonce whose logs no node shows is on the attention list until one does', async () => {

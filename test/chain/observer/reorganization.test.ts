@@ -21,7 +21,7 @@ describe('a reorganization', () => {
   async function paidOnce(queued: readonly Queued[]): Promise<void> {
     for (const { paymentId, recipient, micro } of queued) {
       expect(await fixture.balance(recipient)).toBe(micro)
-      expect(fixture.hookCalls.settled.filter((settlement) => settlement.paymentId === paymentId)).toHaveLength(1)
+      expect(fixture.hookCalls.settled.filter((settlement) => settlement.ownerId === paymentId)).toHaveLength(1)
     }
   }
 

@@ -117,7 +117,7 @@ test('receipts that are not proved within an hour are one entry of the attention
   await fixture.db.query(
     `update treasury_log set finalized_at = now() - interval '61 minutes' where receipt_due_at is not null`,
   )
-  await fixture.db.query(`update treasury_log set finalized_at = now() - interval '2 hours' where payment_id = $1`, [
+  await fixture.db.query(`update treasury_log set finalized_at = now() - interval '2 hours' where owner_id = $1`, [
     late!.paymentId,
   ])
   expect(await listed()).toEqual([

@@ -23,8 +23,8 @@ describe('A payout whose payment cannot be notified', () => {
   /** Payments that refuse to be notified. */
   const refusing = () => {
     const stoppedIds: string[] = []
-    const onStopped = async (_tx: unknown, { paymentId }: { paymentId: string }): Promise<void> => {
-      stoppedIds.push(paymentId)
+    const onStopped = async (_tx: unknown, { ownerId }: { ownerId: string }): Promise<void> => {
+      stoppedIds.push(ownerId)
       throw new Error('a column is missing')
     }
     return { stoppedIds, hooks: { onStopped } }
@@ -103,7 +103,7 @@ describe('two engines that sign in turn', () => {
   }
 
   const signatures = async ({ paymentId }: Queued): Promise<number> => {
-    const { rows } = await fixture.db.query('select from payout_signature where payment_id = $1', [paymentId])
+    const { rows } = await fixture.db.query('select from payout_signature where owner_id = $1', [paymentId])
     return rows.length
   }
 
@@ -213,7 +213,7 @@ describe('A key service that refuses sometimes', () => {
   const signed = async (queued: readonly Queued[]): Promise<number> => {
     const ids = queued.map(({ paymentId }) => paymentId)
     const { rows } = await fixture.db.query(
-      'select count(distinct payment_id)::int as count from payout_signature where payment_id = any($1)',
+      'select count(distinct owner_id)::int as count from payout_signature where owner_id = any($1)',
       [ids],
     )
     return (rows[0] as { count: number }).count
@@ -343,7 +343,7 @@ describe('A key service that refuses sometimes', () => {
     const paid = await queueAll({ ...fixture, treasury: other }, [{ paymentId: newPaymentId() }])
     await fixture.finalize(runner, 4)
     await paidOnce(paid)
-    expect(fixture.hookCalls.stopped.map(({ paymentId }) => paymentId)).not.toContain(waiting[0]!.paymentId)
+    expect(fixture.hookCalls.stopped.map(({ ownerId }) => ownerId)).not.toContain(waiting[0]!.paymentId)
     await admin('unBlacklist')
     fixture.clock.now = new Date(fixture.clock.now.getTime() + 60_000)
     await fixture.finalize(runner, 4)

@@ -65,7 +65,7 @@ describe('the token', () => {
     await fixture.finalize(runner)
     expect(await Promise.all(queued.map(state))).toEqual(['settled', 'stopped(blacklisted)', 'settled'])
     expect(fixture.hookCalls.stopped).toContainEqual(
-      expect.objectContaining({ paymentId: queued[1]!.paymentId, reason: 'blacklisted' }),
+      expect.objectContaining({ ownerId: queued[1]!.paymentId, reason: 'blacklisted' }),
     )
   })
 
@@ -91,7 +91,7 @@ describe('the token', () => {
     fixture.clock.now = new Date(fixture.clock.now.getTime() + 60_000)
     await fixture.finalize(runner)
     expect(await state(queued[0]!)).toBe('settled')
-    expect(fixture.hookCalls.stopped.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
+    expect(fixture.hookCalls.stopped.map(({ ownerId }) => ownerId)).not.toContain(queued[0]!.paymentId)
   })
 
   test('a payout that the treasury cannot cover waits; smaller ones of other merchants are paid in the meantime', async () => {
@@ -162,8 +162,8 @@ describe('the token', () => {
     await fixture.finalize(fixture.runner())
     expect(await state(queued[0]!)).toBe('voided')
     expect(await fixture.balance(queued[0]!.recipient)).toBe(0n)
-    expect(fixture.hookCalls.settled.map(({ paymentId }) => paymentId)).not.toContain(queued[0]!.paymentId)
-    expect(fixture.hookCalls.voided.map(({ paymentId }) => paymentId)).toContain(queued[0]!.paymentId)
+    expect(fixture.hookCalls.settled.map(({ ownerId }) => ownerId)).not.toContain(queued[0]!.paymentId)
+    expect(fixture.hookCalls.voided.map(({ ownerId }) => ownerId)).toContain(queued[0]!.paymentId)
   })
 
   test('a payout is voided by a cancellation on chain, also one that was never signed', async () => {
@@ -194,7 +194,7 @@ describe('the token', () => {
     await waiting.tick()
     const signed = await signedPayout(queued!)
     // As after a restore to the time before it was signed, while its transaction is on its way.
-    await fixture.db.query('delete from payout_signature where payment_id = $1', [queued!.paymentId])
+    await fixture.db.query('delete from payout_signature where owner_id = $1', [queued!.paymentId])
     await fixture.db.query(`update payout set state = 'queued' where payment_id = $1`, [queued!.paymentId])
     await carry([signed])
     await fixture.chain.mine({ blocks: 1 })
@@ -367,7 +367,7 @@ describe('the token while a batch is on its way', () => {
     expect(await hold()).toBe(false)
     // It has expired, and the blocks of that minute are read.
     await fixture.db.query(
-      `update payout_signature set valid_before = extract(epoch from now())::bigint - 61 where payment_id = $1`,
+      `update payout_signature set valid_before = extract(epoch from now())::bigint - 61 where owner_id = $1`,
       [queued!.paymentId],
     )
     expect(await hold()).toBe(true)

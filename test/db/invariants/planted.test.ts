@@ -215,7 +215,7 @@ const PLANTED: Readonly<Record<string, Planted>> = {
   },
   settled_payout_has_its_log: {
     when: 'the log of a settled payout is of another amount',
-    plant: () => spoil(fixture.succeeded(), 'update treasury_log set micro_usdc = 1 where payment_id = $1'),
+    plant: () => spoil(fixture.succeeded(), 'update treasury_log set micro_usdc = 1 where owner_id = $1'),
     says: () => /^the payout is settled: 103140000 to 0x7+; the log has 1 to 0x7+ in 0x\w+:3$/,
   },
   sold_money_is_not_given_back: {
@@ -226,7 +226,7 @@ const PLANTED: Readonly<Record<string, Planted>> = {
   },
   succeeded_has_its_transfer: {
     when: 'no transfer is stored of a payment that succeeded',
-    plant: () => spoil(fixture.succeeded(), 'delete from treasury_log where payment_id = $1'),
+    plant: () => spoil(fixture.succeeded(), 'delete from treasury_log where owner_id = $1'),
     says: () => /^succeeded, payout paid, paid 103140000 in 0x\w+:3; the log has {2}to {2}in :$/,
   },
   succeeded_is_paid_its_net: {
@@ -236,9 +236,9 @@ const PLANTED: Readonly<Record<string, Planted>> = {
         fixture.succeeded(),
         'update payment set paid_micro = 103000000 where id = $1',
         'update payout set micro_usdc = 103000000 where payment_id = $1',
-        'update treasury_log set micro_usdc = 103000000 where payment_id = $1',
+        'update treasury_log set micro_usdc = 103000000 where owner_id = $1',
       ),
-    says: () => 'net 103140000, paid 103000000; the payout is settled, of 103000000',
+    says: () => '103140000 due, 103000000 paid; the payout is settled, of 103000000',
   },
   taken_sale_is_filled: {
     when: 'the sale that is paid out is of another order',
@@ -280,6 +280,13 @@ const OF_THE_WHOLE: Readonly<
       values ('rfl_by_hand', 'operator', 'CHF', 700, 0, 'open', now(), now())`,
     mend: `delete from refill where id = 'rfl_by_hand'`,
     says: /^partner_receivable has 0\.00 CHF, and -7\.00 CHF is due; refill has 0\.00 CHF, and 7\.00 CHF is due$/,
+  },
+  release_is_what_was_held_back: {
+    when: 'reserves are released that no payment had',
+    plant: `insert into reserve_release (id, merchant_id, livemode, due_on, recipient, micro_usdc, created_at)
+      select 'rel_by_hand', id, false, '2026-11-28', '${WALLET.toLowerCase()}', 7, now() from merchant limit 1`,
+    mend: `delete from reserve_release where id = 'rel_by_hand'`,
+    says: /^0\.000007 USDC to 0x\S+; its payments released 0(\.0+)? USDC, and the payout is /,
   },
   treasury_is_there: {
     when: 'the treasuries have less than the books',

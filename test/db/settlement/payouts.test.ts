@@ -54,8 +54,8 @@ describe('A change that updates no row', () => {
   const settledIds: string[] = []
   const nothing = async (): Promise<void> => undefined
   const hooks = {
-    onSettled: async (_tx: unknown, settlements: readonly { paymentId: string }[]) =>
-      void settledIds.push(...settlements.map(({ paymentId }) => paymentId)),
+    onSettled: async (_tx: unknown, settlements: readonly { ownerId: string }[]) =>
+      void settledIds.push(...settlements.map(({ ownerId }) => ownerId)),
     onStopped: nothing,
     onResumed: nothing,
     onVoided: nothing,
@@ -95,7 +95,7 @@ describe('A change that updates no row', () => {
       treasury: TREASURY,
       txHash: `0x${'4'.repeat(64)}`,
       logIndex: 0,
-      authNonce: payoutNonce({ ...scope, treasury: TREASURY, paymentId: PAYMENT }),
+      authNonce: payoutNonce({ ...scope, treasury: TREASURY, ownerId: PAYMENT }),
       counterparty: RECIPIENT,
       microUsdc: '1000000',
       gasShare: null,
@@ -108,10 +108,10 @@ describe('A change that updates no row', () => {
       ['payouts that are settled: 0 rows changed instead of 1'],
     ])
     expect(settledIds).toEqual([])
-    expect((await db.query('select payment_id from treasury_log')).rows).toEqual([{ payment_id: null }])
+    expect((await db.query('select owner_id from treasury_log')).rows).toEqual([{ owner_id: null }])
     await allow()
     await db.query('update payout set hook_retry_at = now()')
-    const prove = await ignore('treasury_log', 'new.payment_id is not null')
+    const prove = await ignore('treasury_log', 'new.owner_id is not null')
     expect((await journal.applyProven(100)).failed[0]?.error.message).toBe('their proofs: 0 rows changed instead of 1')
     expect(settledIds).toEqual([])
     await prove()
@@ -158,7 +158,7 @@ describe('payouts', () => {
       const payout = await newPayout()
       await queue(payout)
       await queue(payout)
-      const nonce = payoutNonce({ chainId: 31337, token: TOKEN, treasury: TREASURY, paymentId: payout.paymentId })
+      const nonce = payoutNonce({ chainId: 31337, token: TOKEN, treasury: TREASURY, ownerId: payout.paymentId })
       expect(await readPayout(db, payout.paymentId)).toMatchObject({
         state: 'queued',
         recipient: payout.recipient.toLowerCase(),
@@ -308,7 +308,7 @@ describe('payouts', () => {
       const journal = createSettlementJournal({ db, scope, hooks: {} as SettlementHooks })
       const signature = { kind: 'transfer', validBefore: 2_000_000_000, signature: `0x${'12'.repeat(65)}` } as const
       const store = (treasury: Hex) =>
-        journal.storeSignatures([{ paymentId: payout.paymentId, treasury, signature }], { maxMicroPerDay: 10n ** 12n })
+        journal.storeSignatures([{ ownerId: payout.paymentId, treasury, signature }], { maxMicroPerDay: 10n ** 12n })
       await store(`0x${'c'.repeat(40)}`)
       expect((await readPayout(db, payout.paymentId))?.state).toBe('queued')
       expect((await journal.readSignedBefore([payout.paymentId])).size).toBe(0)
@@ -323,12 +323,10 @@ describe('payouts', () => {
       const scope = { livemode: false, chainId: 31337, token: TOKEN }
       const journal = createSettlementJournal({ db, scope, hooks: {} as SettlementHooks })
       const readPayable = async () =>
-        (await journal.readPayable({ keys: [TREASURY], limit: 10, after: null })).payouts.map(
-          ({ paymentId }) => paymentId,
-        )
+        (await journal.readPayable({ keys: [TREASURY], limit: 10, after: null })).payouts.map(({ ownerId }) => ownerId)
       const signature = { kind: 'transfer', validBefore: 2_000_000_000, signature: `0x${'12'.repeat(65)}` } as const
       const sign = () =>
-        journal.storeSignatures([{ paymentId: payout.paymentId, treasury: TREASURY, signature }], {
+        journal.storeSignatures([{ ownerId: payout.paymentId, treasury: TREASURY, signature }], {
           maxMicroPerDay: 10n ** 12n,
         })
       const setAgreement = (status: string, holds: boolean) =>
@@ -360,10 +358,10 @@ describe('payouts', () => {
     let failing: string | null = null
     const hooks: SettlementHooks = {
       onSettled: async (tx, settlements) => {
-        for (const { paymentId } of settlements) {
-          await tx.query('update payment set reference = $2 where id = $1', [paymentId, 'by hook'])
-          if (paymentId === failing) throw new Error('the payment is in a strange state')
-          settledIds.push(paymentId)
+        for (const { ownerId } of settlements) {
+          await tx.query('update payment set reference = $2 where id = $1', [ownerId, 'by hook'])
+          if (ownerId === failing) throw new Error('the payment is in a strange state')
+          settledIds.push(ownerId)
         }
       },
       onStopped: async () => undefined,
@@ -389,7 +387,7 @@ describe('payouts', () => {
         logIndex: index,
         blockNumber: 2,
         blockHash: `0x${'3'.repeat(64)}` as const,
-        authNonce: payoutNonce({ chainId: 31337, token: TOKEN, treasury: TREASURY, paymentId }),
+        authNonce: payoutNonce({ chainId: 31337, token: TOKEN, treasury: TREASURY, ownerId: paymentId }),
         counterparty: recipient.toLowerCase() as `0x${string}`,
         microUsdc,
         gasShare: null,
@@ -397,7 +395,7 @@ describe('payouts', () => {
       await journal.recordLogs(lease, foundLogs([TREASURY], logs))
       failing = payouts[1]!.paymentId
       const first = await journal.applyProven(100)
-      expect(first).toMatchObject({ ended: 2, failed: [{ paymentId: failing }] })
+      expect(first).toMatchObject({ ended: 2, failed: [{ ownerId: failing }] })
       const states = async () =>
         Promise.all(payouts.map(async ({ paymentId }) => (await readPayout(db, paymentId))?.state))
       expect(await states()).toEqual(['settled', 'queued', 'settled'])
@@ -450,7 +448,7 @@ describe('The work of a payout', () => {
     )
     for (const [seq, kind] of signatures.entries())
       await db.query(
-        `insert into payout_signature (payment_id, seq, kind, valid_before, signature) values ('pay_work', $1, $2, $3, $4)`,
+        `insert into payout_signature (owner_id, seq, kind, valid_before, signature) values ('pay_work', $1, $2, $3, $4)`,
         [seq, kind, kind === 'transfer' ? 2_000_000_000 : null, Buffer.alloc(65)],
       )
   }

@@ -77,7 +77,7 @@ test('hash, price, log and proof of a settled payout stay when its bytes are dro
 test('a receipt that was issued before the bytes were dropped verifies, and so does one that is issued after', async () => {
   const [before, after] = settled
   await fixture.db.query('delete from payment_receipt where payment_id = $1', [after!.paymentId])
-  await fixture.db.query('update treasury_log set receipt_due_at = now() where payment_id = $1', [after!.paymentId])
+  await fixture.db.query('update treasury_log set receipt_due_at = now() where owner_id = $1', [after!.paymentId])
   await createIssuer(fixture)()
   for (const { paymentId } of [before!, after!]) {
     const receipt = await readPaymentReceipt(fixture, paymentId)

@@ -36,6 +36,8 @@ test('a new payment has the values that it was created with, and nothing else ye
     takenSale: null,
     paidMicro: null,
     usdc: null,
+    reservedMicro: '0',
+    reserveReleased: null,
     transfer: null,
     expiryPostponed: false,
     expiryExtended: false,

@@ -46,6 +46,7 @@ const NEW = {
     fee_usdc: null,
     fee_percent: '4.5',
     net_usdc: null,
+    reserve: null,
     rate: null,
     rate_from: null,
     rate_to: null,

@@ -111,7 +111,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
     },
     payoutNonce(paymentId) {
       const { chain_id: chainId, usdc_address: token } = system.info
-      return payoutNonce({ chainId, token: token as Hex, treasury, paymentId }).slice(2)
+      return payoutNonce({ chainId, token: token as Hex, treasury, ownerId: paymentId }).slice(2)
     },
     lock: (statement, values = []) => lockDatabase(system.info.database_url, statement, values),
     create: (body = {}) => merchant.create({ amount: '49.90', currency: 'EUR', provider: 'wallet_app', ...body }),

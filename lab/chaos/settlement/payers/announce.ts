@@ -16,11 +16,11 @@ const { onTreasuryMovement, onBalanceDifference } = createSettlementHooks({
 export const ANNOUNCING: SettlementHooks = {
   async onSettled(tx, settlements) {
     await bookSettled(tx, settlements)
-    for (const { paymentId, txHash } of settlements)
-      await tx.query('insert into announced (payment_id, what) values ($1, $2)', [paymentId, txHash])
+    for (const { ownerId, txHash } of settlements)
+      await tx.query('insert into announced (payment_id, what) values ($1, $2)', [ownerId, txHash])
   },
-  async onStopped(tx, { paymentId, reason }) {
-    await tx.query('insert into announced (payment_id, what) values ($1, $2)', [paymentId, `stopped: ${reason}`])
+  async onStopped(tx, { ownerId, reason }) {
+    await tx.query('insert into announced (payment_id, what) values ($1, $2)', [ownerId, `stopped: ${reason}`])
   },
   onResumed: nothing,
   onVoided: nothing,

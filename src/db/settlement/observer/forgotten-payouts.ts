@@ -24,13 +24,13 @@ export function queueForgotten({ db, scope }: JournalContext): Promise<number> {
     sql`insert into payout (payment_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce)
         select m.id, m.livemode, l.chain_id, l.token, l.treasury, l.counterparty, l.micro_usdc, l.auth_nonce
         from treasury_log l join payment m on m.id = l.nonce_of
-        where l.nonce_of is not null and l.payment_id is null and l.kind = 'out' and l.chain_id = ${scope.chainId}
+        where l.nonce_of is not null and l.owner_id is null and l.kind = 'out' and l.chain_id = ${scope.chainId}
           and l.token = ${scope.token} and m.livemode = ${scope.livemode}
           -- For money that never came nothing is owed: whoever has the treasury's key may have used the nonce.
           and (m.net_micro is not null or exists (select 1 from attempt t join reading r on r.attempt_id = t.id where t.payment_id = m.id and r.held > 0))
           and (m.status = any(${[...CLOSED]}) or m.status in ('under_review', 'settling')
-            and (m.net_micro = l.micro_usdc or m.payout = 'voiding'))
-        on conflict (payment_id) do nothing`,
+            and (payout_micro(m.net_micro, m.reserve_percent) = l.micro_usdc or m.payout = 'voiding'))
+        on conflict (owner_id) do nothing`,
   )
 }
 
@@ -44,7 +44,7 @@ export async function nameForgotten(
     sql`update treasury_log l set nonce_of = f."paymentId",
           known_as = case l.known_as when 'operator' then l.known_as else 'payment' end
         from jsonb_to_recordset(${JSON.stringify(found)}::jsonb) as f("paymentId" text, "txHash" text, "logIndex" int)
-        where l.chain_id = ${chainId} and l.token = ${token} and l.payment_id is null
+        where l.chain_id = ${chainId} and l.token = ${token} and l.owner_id is null
           and (l.tx_hash, l.log_index) = (f."txHash", f."logIndex")`,
   )
 }
@@ -61,10 +61,10 @@ export async function readOpenPayout(tx: Tx, paymentId: string): Promise<OpenPay
   const row = await maybeOne(
     tx,
     openPayoutRow,
-    sql`select p.payment_id is not null as has_payout,
+    sql`select p.owner_id is not null as has_payout,
           m.net_micro is null and p.state is distinct from 'settled' and p.state is distinct from 'voided' as is_open, l.tx_hash, c.restored_at is not null as is_older from payment m
-          left join payout p on p.payment_id = m.id
-          left join treasury_log l on l.nonce_of = m.id and l.payment_id is null and l.kind = 'out'
+          left join payout p on p.owner_id = m.id
+          left join treasury_log l on l.nonce_of = m.id and l.owner_id is null and l.kind = 'out'
           left join chain_cursor c on c.chain_id = m.chain_id and c.token = lower(m.token)
             and m.created_at <= c.restored_at
         where m.id = ${paymentId} and m.livemode = ${tx.livemode} limit 1`,
@@ -87,7 +87,7 @@ export async function queueUnsurePayout(tx: Tx, paymentId: string): Promise<void
   } = await one(
     tx,
     unsureRow,
-    sql`select chain_id, lower(token) as token, destination as recipient, coalesce(net_micro::text, quote ->> 'netMicro') as micro
+    sql`select chain_id, lower(token) as token, destination as recipient, coalesce(payout_micro(net_micro, reserve_percent)::text, quote ->> 'netMicro') as micro
         from payment where id = ${paymentId}`,
   )
   const treasury = await findTreasury(tx, { chainId, token }, paymentId)

@@ -15,7 +15,7 @@ export type Known = { readonly as: KnownAs; readonly nonceOf?: string }
 type Logs = Pick<FinalLogs, 'logs' | 'ownTransactions' | 'treasuries' | 'limits'>
 
 /** A transfer out of a treasury (`l`) that no payout claims, and no operator has acknowledged. */
-export const unclaimed = sql`(l.kind = 'out' and l.payment_id is null and (l.known_as is null or l.known_as in ('payment', 'own_lane')))`
+export const unclaimed = sql`(l.kind = 'out' and l.owner_id is null and (l.known_as is null or l.known_as in ('payment', 'own_lane')))`
 
 /** Payments that are searched for nonces without a payout: such nonces exist only after a backup was restored. */
 const SEARCHED_PAYMENTS = 200_000
@@ -135,15 +135,15 @@ async function findPayments(
   const payments = await many(
     db,
     knownPaymentRow,
-    sql`select m.id, lower(m.destination) as recipient, m.net_micro::text as net, m.quote ->> 'netMicro' as quoted,
+    sql`select m.id, lower(m.destination) as recipient, payout_micro(m.net_micro, m.reserve_percent)::text as net, m.quote ->> 'netMicro' as quoted,
           -- Taken over, the earlier nonce is dead to everybody but a thief.
-          coalesce(p.state = 'settled', false) or exists (select 1 from payout_takeover t where t.payment_id = m.id) as is_paid
-        from payment m left join payout p on p.payment_id = m.id
+          coalesce(p.state = 'settled', false) or exists (select 1 from payout_takeover t where t.owner_id = m.id) as is_paid
+        from payment m left join payout p on p.owner_id = m.id
         where m.livemode = ${scope.livemode} order by m.created_at desc limit ${SEARCHED_PAYMENTS}`,
   )
   for (const { id, recipient, net, quoted, is_paid } of payments)
     for (const treasury of treasuries) {
-      const nonce = payoutNonce({ chainId: scope.chainId, token: scope.token, treasury, paymentId: id })
+      const nonce = payoutNonce({ chainId: scope.chainId, token: scope.token, treasury, ownerId: id })
       if (sought.has(nonce)) found.set(nonce, { id, recipient, net, quotedNet: quoted, isPaid: is_paid })
     }
   return found

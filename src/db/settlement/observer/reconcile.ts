@@ -4,24 +4,24 @@ import { execute, many, sql } from '../../db.ts'
 import { isInScope, type JournalContext } from '../context.ts'
 import { hex } from '../payouts.ts'
 
-const openNonceRow = z.object({ payment_id: z.string(), treasury: hex, auth_nonce: hex, micro: z.string() })
+const openNonceRow = z.object({ owner_id: z.string(), treasury: hex, auth_nonce: hex, micro: z.string() })
 
 /** In the order of their ids, beginning after `after`. */
 export async function readOpenNonces(
   context: JournalContext,
   ask: { after: string; limit: number },
-): Promise<{ paymentId: string; treasury: Hex; authNonce: Hex; micro: bigint }[]> {
+): Promise<{ ownerId: string; treasury: Hex; authNonce: Hex; micro: bigint }[]> {
   const rows = await many(
     context.db,
     openNonceRow,
-    sql`select p.payment_id, p.treasury, p.auth_nonce, p.micro_usdc::text as micro from payout p
-        where ${isInScope(context)} and p.state not in ('settled', 'voided') and p.payment_id > ${ask.after}
+    sql`select p.owner_id, p.treasury, p.auth_nonce, p.micro_usdc::text as micro from payout p
+        where ${isInScope(context)} and p.state not in ('settled', 'voided') and p.owner_id > ${ask.after}
           and not exists (select 1 from treasury_log l where l.chain_id = p.chain_id and l.token = p.token
             and l.treasury = p.treasury and l.auth_nonce = p.auth_nonce)
-        order by p.payment_id limit ${ask.limit}`,
+        order by p.owner_id limit ${ask.limit}`,
   )
   return rows.map((row) => ({
-    paymentId: row.payment_id,
+    ownerId: row.owner_id,
     treasury: row.treasury,
     authNonce: row.auth_nonce,
     micro: BigInt(row.micro),
@@ -47,18 +47,18 @@ export async function dropDepositFindings({ db, scope }: JournalContext, address
   )
 }
 
-/** Payments whose nonce is used on chain without a log. Findings with a log, or of ended payouts, are deleted. */
-export async function storeFindings({ db, scope }: JournalContext, paymentIds: readonly string[]): Promise<void> {
+/** Owners of payouts whose nonce is used on chain without a log. Findings with a log, or of ended payouts, are deleted. */
+export async function storeFindings({ db, scope }: JournalContext, ownerIds: readonly string[]): Promise<void> {
   await execute(
     db,
     sql`with gone as (
           delete from settlement_finding f
           where f.chain_id = ${scope.chainId} and f.token = ${scope.token} and f.kind = 'used_without_log'
-            and exists (select 1 from payout p where p.payment_id = f.subject and (p.state in ('settled', 'voided')
+            and exists (select 1 from payout p where p.owner_id = f.subject and (p.state in ('settled', 'voided')
               or exists (select 1 from treasury_log l where l.auth_nonce = p.auth_nonce and l.treasury = p.treasury))))
         insert into settlement_finding (chain_id, token, kind, subject, detail)
         select ${scope.chainId}, ${scope.token}, 'used_without_log', id,
           'the token calls its nonce used at a final block, and no node shows the transfer or the cancellation'
-        from unnest(${[...paymentIds]}::text[]) as given(id) on conflict do nothing`,
+        from unnest(${[...ownerIds]}::text[]) as given(id) on conflict do nothing`,
   )
 }

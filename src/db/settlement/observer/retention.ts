@@ -38,11 +38,11 @@ export async function dropBytes(
         attempts as (update lane_tx_attempt a set raw = ''
           from old where (a.chain_id, a.wallet, a.nonce) = (old.chain_id, old.wallet, old.nonce)),
         items as (delete from lane_tx_item i using old
-          where (i.chain_id, i.wallet, i.nonce) = (old.chain_id, old.wallet, old.nonce) returning i.payment_id),
+          where (i.chain_id, i.wallet, i.nonce) = (old.chain_id, old.wallet, old.nonce) returning i.owner_id),
         -- A payout may have been settled by a later envelope, which may be taken back. Then its signatures count.
         signatures as (delete from payout_signature s using items i, payout p, treasury_log l, safe
-          where s.payment_id = i.payment_id and p.payment_id = i.payment_id and p.state = 'settled'
-            and l.payment_id = p.payment_id and l.block_number < safe.block),
+          where s.owner_id = i.owner_id and p.owner_id = i.owner_id and p.state = 'settled'
+            and l.owner_id = p.owner_id and l.block_number < safe.block),
         dropped as (update lane_tx t set calldata = '', dropped_at = now()
           from old where (t.chain_id, t.wallet, t.nonce) = (old.chain_id, old.wallet, old.nonce) returning 1)
         select count(*) from dropped`,

@@ -32,20 +32,20 @@ export function listProofBlocks(db: Queryable, scope: SettlementScope, from: num
           where chain_id = ${scope.chainId} and block_number >= ${from}
         union select returned_block, returned_block_hash from deposit_sweep
           where chain_id = ${scope.chainId} and token = ${scope.token} and returned_block >= ${from}
-        union select v.block_number, v.block_hash from void_proof v join payout p using (payment_id)
+        union select v.block_number, v.block_hash from void_proof v join payout p using (owner_id)
           where p.chain_id = ${scope.chainId} and p.token = ${scope.token} and v.block_number >= ${from}
         order by 1 desc`,
   )
 }
 
 export type TakenBack = {
-  /** Payments whose payout is sent again, or is canceled again, unless the new chain shows it. */
-  readonly paymentIds: readonly string[]
+  /** Owners whose payout is sent again, or is canceled again, unless the new chain shows it. */
+  readonly ownerIds: readonly string[]
   /** Transactions that cannot be sent again, because their bytes were dropped. */
   readonly unsendable: readonly { readonly wallet: Hex; readonly nonce: number }[]
 }
 
-const paymentIdRow = z.object({ payment_id: z.string() })
+const ownerIdRow = z.object({ owner_id: z.string() })
 
 const reopenedRow = z.object({ wallet: hex, nonce: z.coerce.number(), dropped: z.boolean() })
 
@@ -65,26 +65,26 @@ export async function takeBack(
   await fence(context, tx, ask.lease)
   const ended = await many(
     tx,
-    paymentIdRow,
-    sql`insert into finality_reversal (payment_id, tx_hash, log_index, block_hash)
-        select payment_id, tx_hash, log_index, block_hash from treasury_log
-          where ${here(context)} and block_hash = ${gone} and payment_id is not null
-        union all select v.payment_id, v.block_hash, 0, v.block_hash from void_proof v
-          join payout p using (payment_id) where ${isInScope(context)} and v.block_hash = ${gone}
-        on conflict do nothing returning payment_id`,
+    ownerIdRow,
+    sql`insert into finality_reversal (owner_id, tx_hash, log_index, block_hash)
+        select owner_id, tx_hash, log_index, block_hash from treasury_log
+          where ${here(context)} and block_hash = ${gone} and owner_id is not null
+        union all select v.owner_id, v.block_hash, 0, v.block_hash from void_proof v
+          join payout p using (owner_id) where ${isInScope(context)} and v.block_hash = ${gone}
+        on conflict do nothing returning owner_id`,
   )
-  const paymentIds = ended.map((row) => row.payment_id)
+  const ownerIds = ended.map((row) => row.owner_id)
   await takeSweepsBack(tx, context, ask.gone)
   await takeReturnsBack(tx, context, ask.gone)
   await removeLogs(tx, context, ask.gone)
-  await execute(tx, sql`delete from void_proof where payment_id = any(${paymentIds}) and block_hash = ${gone}`)
+  await execute(tx, sql`delete from void_proof where owner_id = any(${ownerIds}) and block_hash = ${gone}`)
   await execute(
     tx,
     sql`update payout p set state = case state when 'settled' then 'queued' else 'voiding' end, updated_at = now(),
           mined_number = null
-        where ${isInScope(context)} and payment_id = any(${paymentIds}) and state in ('settled', 'voided')
+        where ${isInScope(context)} and owner_id = any(${ownerIds}) and state in ('settled', 'voided')
           -- One that was voided and paid after all may have lost the transfer alone.
-          and not exists (select 1 from void_proof v where v.payment_id = p.payment_id)`,
+          and not exists (select 1 from void_proof v where v.owner_id = p.owner_id)`,
   )
   // Their stored bytes are sent again: otherwise the lane's next nonces would wait forever.
   const lanes = await many(
@@ -105,7 +105,7 @@ export async function takeBack(
             else ${begun} end
         where ${here(context)}`,
   )
-  return { paymentIds, unsendable: lanes.filter(({ dropped }) => dropped) }
+  return { ownerIds, unsendable: lanes.filter(({ dropped }) => dropped) }
 }
 
 /**

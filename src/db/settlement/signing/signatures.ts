@@ -29,7 +29,7 @@ export async function readReserved(
           (select scanned_number from chain_cursor where ${here(context)}) as final from (
           -- The transfer of a void might be on its way and win over the cancellation.
           select p.micro_usdc from payout p where ${mine} and ${sendable} and p.lane_wallet is null and (p.state = 'authorized'
-            or exists (select 1 from payout_signature s where s.payment_id = p.payment_id and s.kind = 'transfer'))
+            or exists (select 1 from payout_signature s where s.owner_id = p.owner_id and s.kind = 'transfer'))
           union all
           select p.micro_usdc from payout p where ${mine} and p.lane_wallet is not null and p.state in ('assigned', 'voiding')
           union all
@@ -40,16 +40,16 @@ export async function readReserved(
   return { micro: BigInt(row.micro), final: row.final }
 }
 
-const paymentIdRow = z.object({ payment_id: z.string() })
+const ownerIdRow = z.object({ owner_id: z.string() })
 
 /** The limit of a day has counted these payouts already. */
-export async function readSignedBefore({ db }: JournalContext, paymentIds: readonly string[]): Promise<Set<string>> {
+export async function readSignedBefore({ db }: JournalContext, ownerIds: readonly string[]): Promise<Set<string>> {
   const rows = await many(
     db,
-    paymentIdRow,
-    sql`select distinct payment_id from payout_signature where payment_id = any(${[...paymentIds]}) and kind = 'transfer'`,
+    ownerIdRow,
+    sql`select distinct owner_id from payout_signature where owner_id = any(${[...ownerIds]}) and kind = 'transfer'`,
   )
-  return new Set(rows.map((row) => row.payment_id))
+  return new Set(rows.map((row) => row.owner_id))
 }
 
 const microRow = z.object({ micro: z.string() })
@@ -80,16 +80,16 @@ const storedRow = z.object({ resumed: z.string().nullable(), spender: hex.nullab
  */
 export function storeSignatures(
   context: JournalContext,
-  signed: readonly { paymentId: string; treasury: Hex; signature: PayoutSignature }[],
+  signed: readonly { ownerId: string; treasury: Hex; signature: PayoutSignature }[],
   limits: { readonly maxMicroPerDay: bigint },
 ): Promise<FailedHook[]> {
   return context.db.transaction(async (tx) => {
     await lockStoppedFirst(
       tx,
-      signed.map(({ paymentId }) => paymentId),
+      signed.map(({ ownerId }) => ownerId),
     )
-    const rows = signed.map(({ paymentId, treasury, signature }) => ({
-      payment_id: paymentId,
+    const rows = signed.map(({ ownerId, treasury, signature }) => ({
+      owner_id: ownerId,
       treasury,
       kind: signature.kind,
       valid_before: signature.validBefore,
@@ -101,38 +101,38 @@ export function storeSignatures(
       sql`with
           -- Two parts below read it: it is parsed once.
           released as materialized (select g.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-              as g(payment_id text, treasury text, kind text, valid_before bigint, signature text)
+              as g(owner_id text, treasury text, kind text, valid_before bigint, signature text)
             -- Only cancellations are stored for a merchant that is suspended with its payouts.
-            where g.kind = 'cancel' or ${isReleased(sql`g.payment_id`)}),
+            where g.kind = 'cancel' or ${isReleased(sql`g.owner_id`)}),
           given as (select g.* from released g
-            join payout p on p.payment_id = g.payment_id and p.treasury = g.treasury
+            join payout p on p.owner_id = g.owner_id and p.treasury = g.treasury
             -- A payout may have been voided or taken over since it was read: no signature is stored after the proof that there is none.
             where ${isInScope(context)} and (g.kind = 'cancel' or ${signable} and not ${onLostTreasury}) for update of p),
           -- Every one is kept: after the latest valid_before an unused nonce is proved dead.
-          kept as (insert into payout_signature (payment_id, seq, kind, valid_before, signature)
-            select g.payment_id, coalesce((select max(seq) + 1 from payout_signature s where s.payment_id = g.payment_id), 1),
-              g.kind, g.valid_before, decode(g.signature, 'hex') from given g returning payment_id, seq, kind),
+          kept as (insert into payout_signature (owner_id, seq, kind, valid_before, signature)
+            select g.owner_id, coalesce((select max(seq) + 1 from payout_signature s where s.owner_id = g.owner_id), 1),
+              g.kind, g.valid_before, decode(g.signature, 'hex') from given g returning owner_id, seq, kind),
           -- Only a first signature spends. The row of the hour stays locked, so that a second engine waits.
           spent as (insert into treasury_hour as h (chain_id, token, treasury, hour, micro_usdc)
             select p.chain_id, p.token, p.treasury, date_trunc('hour', now()), sum(p.micro_usdc)
-            from payout p join kept k using (payment_id) where k.seq = 1 and k.kind = 'transfer' group by 1, 2, 3
+            from payout p join kept k using (owner_id) where k.seq = 1 and k.kind = 'transfer' group by 1, 2, 3
             on conflict (chain_id, token, treasury, hour) do update set micro_usdc = h.micro_usdc + excluded.micro_usdc
             returning treasury),
           -- The update answers new states only, and the hook asks which were stopped.
-          before as (select p.payment_id, p.state from payout p join given g using (payment_id)
+          before as (select p.owner_id, p.state from payout p join given g using (owner_id)
             where g.kind = 'transfer' and ${signable}),
           -- With the signature: a payout without one cannot be sent.
           authorized as (
             update payout p set state = 'authorized', stop_reason = null, stop_detail = null, updated_at = now()
-            from before b where p.payment_id = b.payment_id returning p.payment_id, b.state as before)
-          select payment_id as resumed, null as spender from authorized where before = 'stopped'
+            from before b where p.owner_id = b.owner_id returning p.owner_id, b.state as before)
+          select owner_id as resumed, null as spender from authorized where before = 'stopped'
           union all select null, treasury from spent`,
     )
     await checkSpending(context, tx, { ...limits, spenders: storedRows.flatMap(({ spender }) => spender ?? []) })
     const failed: FailedHook[] = []
-    for (const paymentId of storedRows.flatMap(({ resumed }) => resumed ?? [])) {
-      const error = await attempt(tx, () => context.hooks.onResumed(tx, { paymentId }))
-      if (error !== null) failed.push({ paymentId, error })
+    for (const ownerId of storedRows.flatMap(({ resumed }) => resumed ?? [])) {
+      const error = await attempt(tx, () => context.hooks.onResumed(tx, { ownerId }))
+      if (error !== null) failed.push({ ownerId, error })
     }
     return failed
   })
@@ -142,7 +142,7 @@ export function storeSignatures(
 async function lockStoppedFirst(tx: Tx, ids: readonly string[]): Promise<void> {
   await execute(
     tx,
-    sql`select 1 from payment join payout p on p.payment_id = payment.id where payment.id = any(${[...ids]})
+    sql`select 1 from payment join payout p on p.owner_id = payment.id where payment.id = any(${[...ids]})
           and ${passing} order by payment.id for update of payment`,
   )
 }

@@ -108,7 +108,7 @@ export async function recordLoss(
 }
 
 /** Null before the first worker has started. */
-export async function findTreasury(db: Queryable, scope: Place, paymentId: string): Promise<Hex | null> {
+export async function findTreasury(db: Queryable, scope: Place, ownerId: string): Promise<Hex | null> {
   const list = await readTreasuryList(db, scope)
-  return list.length === 0 ? null : getTreasury(paymentId, list)
+  return list.length === 0 ? null : getTreasury(ownerId, list)
 }

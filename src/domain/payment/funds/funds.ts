@@ -15,8 +15,8 @@ export type Sale = {
   readonly state: 'asked' | 'filled' | 'ended'
 }
 
-/** A sale that the payment has taken. It is frozen, with its fee in micro-USDC. */
-export type TakenSale = Sale & { readonly fee: bigint }
+/** A sale that the payment has taken. It is frozen, with its fee and what is held back, in micro-USDC. */
+export type TakenSale = Sale & { readonly fee: bigint; readonly reserve: bigint }
 
 /**
  * The state of the payout as the payment knows it; the engine's states are in ../../settlement/payout.ts. `none`: not
@@ -36,6 +36,8 @@ export type Funds = {
   readonly paidOut: bigint
   /** Units of the sold money that are known to be lost. */
   readonly lost: bigint
+  /** Micro-USDC that were released of what was held back; null: it is still held back. */
+  readonly released: bigint | null
   /** How the payment was closed before money arrived; null: it was not. */
   readonly closed: 'expired' | 'canceled' | 'failed' | null
   /** False once late money is no longer expected: from then on no money can become the payment's. */
@@ -113,6 +115,25 @@ export function getShortage(funds: Funds, account: Account): bigint {
 export function getRefunded(funds: Funds, account: Account): bigint {
   if (funds.taken === null || findSoldAccount(funds)?.id !== account.id) return 0n
   return funds.taken.units - freeUnits(account) + getRest(funds, account) - getShortage(funds, account)
+}
+
+/**
+ * Returns what chargebacks have taken of the reserve, in micro-USDC: at the locked rate what was lost, rounded down, as
+ * long as the reserve is there. What is not released then stays taken.
+ */
+export function getSeized(funds: Funds): bigint {
+  const { taken, payout, released } = funds
+  const sold = findSoldAccount(funds)
+  if (taken === null || sold === null || payout !== 'paid') return 0n
+  if (released !== null) return taken.reserve - released
+  const lost = (taken.gross * getShortage(funds, sold)) / taken.units
+  return lost < taken.reserve ? lost : taken.reserve
+}
+
+/** Returns what is held back now, in micro-USDC. */
+export function getHeldBack(funds: Funds): bigint {
+  const isHeldBack = findSoldAccount(funds) !== null && funds.released === null
+  return isHeldBack && funds.taken !== null ? funds.taken.reserve - getSeized(funds) : 0n
 }
 
 /** Returns the units that are lost for good: the merchant was paid for them, or the buyer has them twice. */

@@ -1,6 +1,15 @@
 import type { Account as LedgerAccount, Line } from '../../ledger.ts'
 import { type Account, freeUnits, isDust, isOnChain } from './account.ts'
-import { type Funds, findOwnAccount, findSoldAccount, getRefunded, getRest, getShortage, type Sale } from './funds.ts'
+import {
+  type Funds,
+  findOwnAccount,
+  findSoldAccount,
+  getRefunded,
+  getRest,
+  getSeized,
+  getShortage,
+  type Sale,
+} from './funds.ts'
 
 /**
  * The books of a payment are a function of its funds: what each ledger account has of each asset because of it. A
@@ -56,7 +65,11 @@ function putSale(put: Put, funds: Funds, sale: Sale): void {
     return
   }
   put('fee_revenue', 'USDC', -taken.fee)
-  put('merchant_payable', 'USDC', taken.fee - taken.gross)
+  const [seized, released] = [getSeized(funds), funds.released ?? 0n]
+  // The payout pays the net amount without the reserve; once released, a separate payout pays it.
+  put('merchant_payable', 'USDC', taken.fee + taken.reserve - taken.gross - released)
+  put('reserve', 'USDC', seized + released - taken.reserve)
+  put('chargeback_loss', 'USDC', -seized)
   put('exchange', 'USDC', taken.gross - sale.fill)
 }
 

@@ -99,7 +99,11 @@ export const isUnknownLoss = (funds: Funds, account: Account): boolean => getLos
 
 /** True if the chain has paid the merchant another sum than the sold one. */
 function isPayoutUnexpected({ payout, taken, paidOut, agreed }: Funds): boolean {
-  return payout === 'paid' && agreed !== namePayout(paidOut) && (taken === null || paidOut !== taken.gross - taken.fee)
+  return (
+    payout === 'paid' &&
+    agreed !== namePayout(paidOut) &&
+    (taken === null || paidOut !== taken.gross - taken.fee - taken.reserve)
+  )
 }
 
 /** True if a hold keeps the payment's money from continuing, as long as the money could continue. */

@@ -3,6 +3,7 @@ import { convertToMicroUsdc, type Money, splitFee } from '../../money.ts'
 import { isTooLate } from '../late-money.ts'
 import { getReport } from '../payment.ts'
 import type { Attempt, Payment, PaymentWithAttempts, StoredSale } from '../payment-object.ts'
+import { getReserved } from '../reserve.ts'
 import { type Account, type AccountMisfit, isOnChain, isOwedToBuyer } from './account.ts'
 import { type Funds, getLoss, type TakenSale } from './funds.ts'
 import { findMoneyStep } from './money-step.ts'
@@ -17,6 +18,7 @@ export function toFunds(state: PaymentWithAttempts): Funds {
     payout: payment.payout,
     paidOut: BigInt(payment.paidMicro ?? '0'),
     lost: BigInt(payment.lostMinor),
+    released: payment.reserveReleased === null ? null : BigInt(payment.reserveReleased.micro),
     closed: payment.closedAs,
     listens: !payment.listenEnded,
     late: attempts.filter((attempt) => isTooLate(payment, attempt)).map(({ id }) => id),
@@ -28,9 +30,11 @@ export function toFunds(state: PaymentWithAttempts): Funds {
   }
 }
 
-function findTaken({ payment: { takenSale, usdc }, sales }: PaymentWithAttempts): TakenSale | null {
+function findTaken({ payment, sales }: PaymentWithAttempts): TakenSale | null {
+  const { takenSale, usdc } = payment
   const sale = sales.find(({ number }) => number === takenSale)
-  return sale === undefined || usdc === null ? null : { ...sale, gross: BigInt(usdc.gross), fee: BigInt(usdc.fee) }
+  if (sale === undefined || usdc === null) return null
+  return { ...sale, gross: BigInt(usdc.gross), fee: BigInt(usdc.fee), reserve: BigInt(getReserved(payment)) }
 }
 
 export function toAccount(attempt: Attempt): Account {

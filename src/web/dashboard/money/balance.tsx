@@ -15,7 +15,9 @@ export type StatementLine = {
   readonly payments: number
   readonly gross_micro: string
   readonly fee_micro: string
-  readonly net_micro: string
+  readonly reserved_micro: string
+  readonly released_micro: string
+  readonly received_micro: string
   readonly refunds: number
   /** The micro-USDC that the refunds have taken. */
   readonly refunds_micro: string
@@ -34,12 +36,16 @@ export type BalanceView = {
   readonly lines: readonly StatementLine[]
   readonly sum: StatementLine
   readonly thisMonth: StatementLine
+  readonly heldBack: { readonly micro: string; readonly nextOn: string | null }
   readonly coming: { readonly payments: number; readonly net_micro: string; readonly oldest: string | null }
   readonly chart: { readonly span: ChartSpan; readonly bars: readonly DayReceived[] }
   /** The months that have a file, newest first: `2026-11`. */
   readonly months: readonly string[]
   readonly now: string
 }
+
+const NO_BALANCE = 'We hold no balance. Here is what is in progress and what has arrived.'
+const WITH_RESERVE = 'Here is what is in progress, what has arrived, and what is held back for chargebacks.'
 
 export function renderBalance(view: BalanceView): string {
   const { frame, chart, by, lines } = view
@@ -51,7 +57,7 @@ export function renderBalance(view: BalanceView): string {
       <>
         <PageHead
           title="Balance"
-          lead="We hold no balance. Here is what is in progress and what has arrived."
+          lead={view.heldBack.micro === '0' ? NO_BALANCE : WITH_RESERVE}
           actions={
             <>
               <Files months={view.months} excel />
@@ -128,15 +134,22 @@ function Files({ months, excel }: { months: readonly string[]; excel: boolean })
   )
 }
 
-function Stats({ view: { coming, thisMonth, now } }: { view: BalanceView }) {
+function Stats({ view: { coming, heldBack, thisMonth, now } }: { view: BalanceView }) {
   const month = timeText(now, 'month')
   const oldest = coming.oldest === null ? '' : ` · oldest ${spanText(Date.parse(now) - Date.parse(coming.oldest))}`
   return (
     <dl class="stats">
       <Stat name="In progress" micro={coming.net_micro} small={`${plural(coming.payments, 'payment')}${oldest}`} />
+      {heldBack.micro !== '0' && (
+        <Stat
+          name="Held back as a reserve"
+          micro={heldBack.micro}
+          small={heldBack.nextOn === null ? '' : `next release ${timeText(heldBack.nextOn, 'date')}`}
+        />
+      )}
       <Stat
         name={`Received, ${month}`}
-        micro={thisMonth.net_micro}
+        micro={thisMonth.received_micro}
         small={`${plural(thisMonth.payments, 'payout')} · all final on chain`}
       />
       <Stat
@@ -160,6 +173,15 @@ function Stat({ name, micro, small }: { name: string; micro: string; small: stri
   )
 }
 
+const RESERVE_COLUMNS: readonly Column<StatementLine>[] = [
+  {
+    name: 'Held back',
+    look: 'num',
+    cell: ({ reserved_micro: micro }) => (micro === '0' ? '0' : `−${usdcText(micro, 6)}`),
+  },
+  { name: 'Released', look: 'num', cell: ({ released_micro: micro }) => usdcText(micro, 6) },
+]
+
 /** The columns of periods with refunds. */
 const REFUND_COLUMNS: readonly Column<StatementLine>[] = [
   {
@@ -170,7 +192,7 @@ const REFUND_COLUMNS: readonly Column<StatementLine>[] = [
   {
     name: 'Total',
     look: 'num wide-only',
-    cell: ({ net_micro: net, refunds_micro: micro }) => signedUsdc(subtract(net, micro)),
+    cell: ({ received_micro: received, refunds_micro: micro }) => signedUsdc(subtract(received, micro)),
   },
 ]
 
@@ -178,6 +200,7 @@ const signedUsdc = (micro: string): string =>
   `${micro.startsWith('-') ? '−' : ''}${usdcText(micro.replace('-', ''), 6)}`
 
 function Lines({ view: { lines, sum, by } }: { view: BalanceView }) {
+  const hasReserve = sum.reserved_micro !== '0' || sum.released_micro !== '0'
   return (
     <Table<StatementLine>
       caption={by === 'day' ? 'Statement by day' : 'Statement by month'}
@@ -195,7 +218,8 @@ function Lines({ view: { lines, sum, by } }: { view: BalanceView }) {
           look: sum.refunds === 0 ? 'num' : 'num wide-only',
           cell: ({ fee_micro: fee }) => (fee === '0' ? '0' : `−${usdcText(fee, 6)}`),
         },
-        { name: 'Received', look: 'num', cell: ({ net_micro: net }) => <b>{usdcText(net, 6)}</b> },
+        ...(hasReserve ? RESERVE_COLUMNS : []),
+        { name: 'Received', look: 'num', cell: ({ received_micro: net }) => <b>{usdcText(net, 6)}</b> },
         ...(sum.refunds === 0 ? [] : REFUND_COLUMNS),
       ]}
     />

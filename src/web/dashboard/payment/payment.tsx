@@ -7,6 +7,7 @@ import {
   merchantUsdc,
   type Payment,
 } from '../../../domain/payment/payment-object.ts'
+import { findDueDay, type ReserveTerms } from '../../../domain/payment/reserve.ts'
 import type { Refund } from '../../../domain/refund/refund.ts'
 import type { Amounts } from '../../checkout/amounts.ts'
 import { getStamp } from '../../checkout/live.ts'
@@ -244,10 +245,29 @@ function Money({ payment, amounts }: MoneyProps) {
               <Usdc micro={usdc.net} />
             </td>
           </tr>
+          {payment.reserve !== null && <Reserve payment={payment} reserve={payment.reserve} />}
         </tbody>
       </table>
       <p class="hint">The fee covers partner, conversion and gas. You pay it only when a payment succeeds.</p>
     </Card>
+  )
+}
+
+function Reserve({ payment, reserve }: { payment: Payment; reserve: ReserveTerms }) {
+  const { reservedMicro, reserveReleased, transfer } = payment
+  const when =
+    transfer === null ? `${reserve.days} days` : `until ${timeText(findDueDay(transfer.finalizedAt, reserve), 'date')}`
+  return (
+    <tr>
+      <th scope="row">
+        {reserveReleased === null
+          ? `Of that held back, ${when}`
+          : `Of that held back, ${reserve.percent}%, and released`}
+      </th>
+      <td>
+        <Usdc micro={reserveReleased?.micro ?? reservedMicro} />
+      </td>
+    </tr>
   )
 }
 

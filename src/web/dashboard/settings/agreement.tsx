@@ -40,6 +40,12 @@ export function renderAgreement(view: AgreementView): string {
               {STATUS_NAMES[agreement.status]}, since <Time at={agreement.statusSince} />
             </Fact>
             <Fact name="Fee">{agreement.feePercent}% of each payment that succeeds</Fact>
+            {agreement.reserve.percent !== '0' && (
+              <Fact name="Reserve">
+                {agreement.reserve.percent}% of what you receive, held back for {agreement.reserve.days} days to cover
+                chargebacks
+              </Fact>
+            )}
             {agreement.application !== null && (
               <>
                 <Fact name="Web address">{agreement.application.webAddress}</Fact>
@@ -47,7 +53,7 @@ export function renderAgreement(view: AgreementView): string {
               </>
             )}
           </Facts>
-          <p class="hint">A payment keeps the fee with which it was created.</p>
+          <p class="hint">A payment keeps the fee and the reserve with which it was created.</p>
         </Card>
         <Limits view={view} />
         <Curl command={curlText(`${publicUrl}/v1/account`)} />

@@ -11,7 +11,7 @@ const books = (funds: Funds): string[] =>
 const paid = (fields: Partial<Account> = {}): Account =>
   newAccount('a', 'EUR', { report: 'paid', held: 10_000n, ...fields })
 const sale: Sale = { number: 1, accountId: 'a', units: 10_000n, gross: 1000n, fill: 990n, state: 'filled' }
-const taken = { ...sale, fee: 45n }
+const taken = { ...sale, fee: 45n, reserve: 0n }
 const SOLD = ['conversion EUR -10000', 'conversion USDC 990', 'exchange USDC 10', 'fee_revenue USDC -45']
 const RECEIVED = 'partner_receivable EUR 10000'
 
@@ -150,7 +150,11 @@ test('money that the buyer got from elsewhere belongs to the platform as long as
 test('USDC of a buyer is its own sale, and leaves suspense', () => {
   const usdc = newAccount('a', 'USDC', { report: 'paid', held: 1001n })
   const own: Sale = { ...sale, units: 1001n, fill: 1001n }
-  const funds = newFunds({ accounts: [{ ...usdc, held: 1_001n }], sales: [own], taken: { ...own, fee: 45n } })
+  const funds = newFunds({
+    accounts: [{ ...usdc, held: 1_001n }],
+    sales: [own],
+    taken: { ...own, fee: 45n, reserve: 0n },
+  })
   expect(books(funds)).toEqual([
     'exchange USDC -1',
     'fee_revenue USDC -45',

@@ -77,6 +77,7 @@ export const newFunds = (fields: Partial<Funds> = {}): Funds => ({
   payout: 'none',
   paidOut: 0n,
   lost: 0n,
+  released: null,
   closed: null,
   listens: true,
   late: [],
@@ -324,7 +325,7 @@ class FundsStory {
       case 'take': {
         const sale = this.#funds.sales.find(({ number }) => number === step.number) as Sale
         if (this.#funds.late.includes(sale.accountId)) this.#fail('sold, and it came too late')
-        this.#funds = { ...this.#funds, taken: { ...sale, fee: (sale.gross * 45n) / 1000n } }
+        this.#funds = { ...this.#funds, taken: { ...sale, fee: (sale.gross * 45n) / 1000n, reserve: 0n } }
         return
       }
       case 'hand_over':

@@ -24,7 +24,7 @@ type Errors = Readonly<Record<string, string>>
 
 function newPages(deps: LinkPageDeps): Page[] {
   const show = async ({ frame, db, tenant }: PageCall, draft: LinkDraft, errors: Errors): Promise<string> => {
-    const { wallet, feePercent } = await readPaymentTerms(db, tenant, deps.agreement.feePercent)
+    const { wallet, feePercent } = await readPaymentTerms(db, tenant, deps.agreement)
     const hint = await createAmountHint(deps, draft, feePercent)
     const form = { draft, currencies: listCurrencies(deps.offering, null), errors, hint, once: randomUUID() }
     return renderNewLink({ frame, ...form, hasWallet: wallet !== null, publicUrl: deps.publicUrl })

@@ -1,5 +1,6 @@
 import { receivedByDay } from '../../../../db/merchants/overview.ts'
 import { readComing, readStatement } from '../../../../db/merchants/statement.ts'
+import { readHeldBack } from '../../../../db/reserves/releases.ts'
 import { CHART_SPANS, type ChartSpan, renderBalance } from '../../../../web/dashboard/money/balance.tsx'
 import {
   monthsAfter,
@@ -55,6 +56,7 @@ async function show({ db, tenant, frame, query }: PageCall, now: string): Promis
   const lines = await readStatement(db, tenant, { from, to, by })
   const ofMonth = await readStatement(db, tenant, { from: month, to, by: 'month' })
   const coming = await readComing(db, tenant)
+  const heldBack = await readHeldBack(db, tenant)
   const bars = await readBars({ db, tenant }, span, now)
   const months = Array.from({ length: MONTHS }, (_, back) => monthsAfter(month, -back).slice(0, 7))
   const [sum, thisMonth] = [sumStatement(lines), sumStatement(ofMonth)]
@@ -65,6 +67,7 @@ async function show({ db, tenant, frame, query }: PageCall, now: string): Promis
     sum,
     thisMonth,
     coming,
+    heldBack,
     chart: { span, bars },
     months,
     now,
@@ -78,7 +81,7 @@ async function readBars({ db, tenant }: Pick<PageCall, 'db' | 'tenant'>, span: C
   const lines = await readStatement(db, tenant, year)
   return Array.from({ length: MONTHS }, (_, nth) => {
     const day = monthsAfter(year.from, nth).slice(0, 7)
-    const { payments = 0, net_micro = '0' } = lines.find(({ period }) => period === day) ?? {}
+    const { payments = 0, received_micro: net_micro = '0' } = lines.find(({ period }) => period === day) ?? {}
     return { day, payments, net_micro }
   })
 }

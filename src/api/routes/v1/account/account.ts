@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Session, Tenant } from '../../../../db/db.ts'
 import { lockStatus, readAgreement, readUsedLimits, storeApplication } from '../../../../db/merchants/agreement.ts'
 import { readShop } from '../../../../db/merchants/merchants.ts'
+import { readHeldBack } from '../../../../db/reserves/releases.ts'
 import { canApply, MERCHANT_STATUSES, type StandardAgreement } from '../../../../domain/account/agreement.ts'
 import { formatUsdc } from '../../../../domain/money.ts'
 import { isSafeText } from '../../../../domain/text.ts'
@@ -26,6 +27,17 @@ const accountObject = z
       .meta({ description: 'True while payouts wait, because the operator suspended the account with them.' }),
     application: z.strictObject({ web_address: z.string(), sells: z.string(), applied_at: moment }).nullable(),
     fee_percent: z.string().meta({ description: 'The fee of payments that are created now.' }),
+    reserve: z
+      .strictObject({
+        percent: z.string(),
+        days: z.int(),
+        held_usdc: usdcAmount,
+        next_release_on: z.iso.date().nullable(),
+      })
+      .meta({
+        description:
+          'What is held back of the net amount of payments that are created now, to cover chargebacks, and for how many days after the payout. `held_usdc` is what is held back of settled payments; the next part of it is released from `next_release_on` (UTC) on.',
+      }),
     limits: z
       .strictObject({ payment_usdc: usdcAmount.nullable(), day_usdc: usdcAmount.nullable(), open_payments: z.int() })
       .meta({
@@ -46,7 +58,8 @@ async function render(
   const { name } = await readShop(db, merchantId)
   const agreement = await readAgreement(db, merchantId, standard)
   const used = await readUsedLimits(db, merchantId, new Date(clock()).toISOString())
-  const { status, statusMessage, statusSince, holdsPayouts, application, feePercent, limits } = agreement
+  const heldBack = await readHeldBack(db, { merchantId, livemode })
+  const { status, statusMessage, statusSince, holdsPayouts, application, feePercent, reserve, limits } = agreement
   return {
     id: merchantId,
     object: 'account' as const,
@@ -62,6 +75,7 @@ async function render(
       applied_at: application.at,
     },
     fee_percent: feePercent,
+    reserve: { ...reserve, held_usdc: formatUsdc(heldBack.micro), next_release_on: heldBack.nextOn },
     limits: {
       payment_usdc: limits.paymentMicro && formatUsdc(limits.paymentMicro),
       day_usdc: limits.dayMicro && formatUsdc(limits.dayMicro),

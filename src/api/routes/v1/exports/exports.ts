@@ -25,6 +25,8 @@ const line = z.strictObject({
   payments: z.int(),
   converted_usdc: usdcAmount,
   fee_usdc: usdcAmount,
+  reserved_usdc: usdcAmount,
+  released_usdc: usdcAmount,
   received_usdc: usdcAmount,
   refunds: z.int(),
   refunds_usdc: usdcAmount,

@@ -32,6 +32,7 @@ type Draft = Pick<
   | 'paymentLink'
   | 'destination'
   | 'feePercent'
+  | 'reserve'
 >
 
 /** `expiresIn` is in seconds. */

@@ -105,7 +105,7 @@ async function newPayment(
   for (const field of ['success_url', 'cancel_url'] as const) if (caller.livemode) refuseLocalUrl(field, body[field])
   const provider = body.provider ?? null
   const price = await requirePrice(deps, { text: body.amount, currency: body.currency, provider })
-  const { wallet: destination, feePercent } = await deps.terms.read(db, caller)
+  const { wallet: destination, feePercent, reserve } = await deps.terms.read(db, caller)
   if (destination === null)
     throw new Problem('wallet_not_configured', 'Set the wallet that the USDC goes to, then create payments.')
   const draft = {
@@ -120,6 +120,7 @@ async function newPayment(
     paymentLink: null,
     destination,
     feePercent,
+    reserve,
   }
   return draftPayment(deps, draft, { price, expiresIn: body.expires_in })
 }

@@ -127,6 +127,16 @@ export const paymentObject = z
       fee_usdc: usdcAmount.nullable(),
       fee_percent: z.string(),
       net_usdc: usdcAmount.nullable(),
+      reserve: z
+        .strictObject({
+          percent: z.string(),
+          days: z.int(),
+          held_usdc: usdcAmount,
+          due_on: z.iso.date().nullable(),
+          released_usdc: usdcAmount.nullable(),
+          release: z.string().nullable(),
+        })
+        .nullable(),
       rate: z.string().nullable(),
       rate_from: currency.nullable(),
       rate_to: z.literal('USDC').nullable(),

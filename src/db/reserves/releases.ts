@@ -1,0 +1,159 @@
+import { z } from 'zod'
+import type { Hex } from '../../domain/hex.ts'
+import type { MicroUsdc } from '../../domain/money.ts'
+import type { Settlement } from '../../domain/settlement/payout.ts'
+import { payoutNonce } from '../../evm/payout-nonce.ts'
+import { releaseId } from '../../evm/release-id.ts'
+import { execute, many, maybeOne, one, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
+import { currentAddress } from '../merchants/wallets.ts'
+import type { SettlementScope } from '../settlement/context.ts'
+import { hex } from '../settlement/payouts.ts'
+
+/** Reserves that are due, and the payouts that release them. */
+
+const dueOn = sql`reserve_due_on(finalized_at, reserve_days)`
+
+/** As in the indexes payment_reserved and payment_reserve_due, word for word. */
+const isHeldBack = sql`(reserve_days is not null and finalized_at is not null and reserve_released_micro is null)`
+
+/** Reserves of one merchant that were due on one day (UTC). */
+export type DueReserves = { readonly merchantId: string; readonly dueOn: string; readonly wallet: string }
+
+const dueRow = z
+  .object({ merchant_id: z.string(), due_on: z.string(), wallet: z.string() })
+  .transform((row): DueReserves => ({ merchantId: row.merchant_id, dueOn: row.due_on, wallet: row.wallet }))
+
+/** Seconds after a restored backup in which signatures that it lacks could still be valid and unread. */
+const RESTORED_SECONDS = 7200
+
+/**
+ * Lists the reserves that are due, the oldest first. Those of a merchant without a wallet wait for one, and those of a
+ * suspended one for its payouts. After a restored backup all wait until the chain has shown what the backup lacks.
+ */
+export const listDueReserves = (
+  db: Queryable,
+  { livemode, chainId, token }: SettlementScope,
+  { today, limit }: { readonly today: string; readonly limit: number },
+): Promise<DueReserves[]> =>
+  many(
+    db,
+    dueRow,
+    sql`select due.merchant_id, due.due_on::text, ${currentAddress} as wallet
+        from (select merchant_id, ${dueOn} as due_on from payment
+            where livemode = ${livemode} and ${dueOn} <= ${today}::date and ${isHeldBack}
+              and chain_id = ${chainId} and lower(token) = ${token}
+              and not exists (select from agreement a where a.merchant_id = payment.merchant_id and a.holds_payouts)
+            group by 1, 2) due
+          join wallet on (wallet.merchant_id, wallet.livemode) = (due.merchant_id, ${livemode})
+        where not exists (select from chain_cursor c where c.chain_id = ${chainId}
+          and c.token = ${token} and c.restored_at > now() - ${RESTORED_SECONDS} * interval '1 second')
+        order by due.due_on, due.merchant_id limit ${limit}`,
+  )
+
+const idRow = z.object({ id: z.string() })
+
+export async function listDuePayments(
+  tx: Tx,
+  { livemode, chainId, token }: SettlementScope,
+  reserves: DueReserves,
+): Promise<string[]> {
+  const rows = await many(
+    tx,
+    idRow,
+    sql`select id from payment where merchant_id = ${reserves.merchantId} and livemode = ${livemode}
+          and ${dueOn} = ${reserves.dueOn}::date and ${isHeldBack}
+          and chain_id = ${chainId} and lower(token) = ${token} order by id`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+const dayRow = z.object({ day: z.string() })
+
+/**
+ * Names the release after the first day from `dueOn` to `today` on which the merchant has none; null: it has one on each. Another
+ * day than `dueOn` is only needed for a payment that was read on chain after the others of its day were released.
+ */
+export async function nameRelease(
+  tx: Tx,
+  { livemode }: SettlementScope,
+  { merchantId, dueOn: from, today }: { readonly merchantId: string; readonly dueOn: string; readonly today: string },
+): Promise<{ readonly id: string; readonly day: string } | null> {
+  const row = await maybeOne(
+    tx,
+    dayRow,
+    sql`select day::date::text as day from generate_series(${from}::date, ${today}::date, interval '1 day') as day
+        where not exists (select from reserve_release r
+          where (r.merchant_id, r.livemode, r.due_on) = (${merchantId}, ${livemode}, day::date))
+        order by day limit 1`,
+  )
+  return row === null ? null : { id: releaseId({ merchantId, livemode, day: row.day }), day: row.day }
+}
+
+const paidRow = z.object({ recipient: hex, micro: z.string() })
+
+/** Reads the transfer that has used the nonce, although this database has no payout with it: a backup was restored. */
+export const readForgottenRelease = (
+  tx: Tx,
+  { chainId, token }: SettlementScope,
+  { id, treasury }: Pick<NewRelease, 'id' | 'treasury'>,
+): Promise<z.output<typeof paidRow> | null> =>
+  maybeOne(
+    tx,
+    paidRow,
+    sql`select counterparty as recipient, micro_usdc::text as micro from treasury_log where kind = 'out'
+          and (auth_nonce, treasury, token, chain_id) = (${payoutNonce({ chainId, token, treasury, ownerId: id })}, ${treasury}, ${token}, ${chainId})`,
+  )
+
+export type NewRelease = {
+  readonly id: string
+  readonly merchantId: string
+  readonly day: string
+  readonly recipient: string
+  readonly micro: MicroUsdc
+  readonly treasury: Hex
+  /** ISO 8601. */
+  readonly at: string
+}
+
+/** Stores the release and queues its payout. Throws if the merchant has a release of this day. */
+export async function storeRelease(
+  tx: Tx,
+  { livemode, chainId, token }: SettlementScope,
+  { id, merchantId, day, recipient, micro, treasury, at }: NewRelease,
+): Promise<void> {
+  const to = recipient.toLowerCase()
+  const authNonce = payoutNonce({ chainId, token, treasury, ownerId: id })
+  await execute(
+    tx,
+    sql`with release as (
+          insert into reserve_release (id, merchant_id, livemode, due_on, recipient, micro_usdc, created_at)
+          values (${id}, ${merchantId}, ${livemode}, ${day}::date, ${to}, ${micro}, ${at}::timestamptz) returning id)
+        insert into payout (reserve_release_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce)
+        select id, ${livemode}, ${chainId}, ${token}, ${treasury}, ${to}, ${micro}, ${authNonce} from release`,
+  )
+}
+
+export async function recordPaidReleases(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
+  await execute(
+    tx,
+    sql`update reserve_release r set tx_hash = s."txHash", finalized_at = s."finalizedAt"
+        from jsonb_to_recordset(${JSON.stringify(settlements.map(({ ownerId, txHash, finalizedAt }) => ({ ownerId, txHash, finalizedAt })))}::jsonb)
+          as s("ownerId" text, "txHash" text, "finalizedAt" timestamptz) where r.id = s."ownerId"`,
+  )
+}
+
+const heldBackRow = z
+  .object({ micro: z.string(), next_on: z.string().nullable() })
+  .transform(({ micro, next_on: nextOn }): HeldBack => ({ micro, nextOn }))
+
+/** The reserves of settled payments, and the day (UTC) from which the next of them are released. */
+export type HeldBack = { readonly micro: MicroUsdc; readonly nextOn: string | null }
+
+export const readHeldBack = (db: Queryable, { merchantId, livemode }: Tenant): Promise<HeldBack> =>
+  one(
+    db,
+    heldBackRow,
+    sql`select coalesce(sum(reserved_micro), 0)::text as micro, (min(${dueOn}) filter (where reserved_micro > 0))::text as next_on
+        from payment where merchant_id = ${merchantId} and livemode = ${livemode}
+          and ${isHeldBack}`,
+  )

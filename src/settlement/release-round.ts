@@ -1,0 +1,97 @@
+import type { Db, Tx } from '../db/db.ts'
+import { lockPayments } from '../db/payments/payments.ts'
+import {
+  type DueReserves,
+  listDuePayments,
+  listDueReserves,
+  nameRelease,
+  readForgottenRelease,
+  storeRelease,
+} from '../db/reserves/releases.ts'
+import type { SettlementScope } from '../db/settlement/context.ts'
+import type { Hex } from '../domain/hex.ts'
+import { getHeldBack } from '../domain/payment/funds/funds.ts'
+import { toFunds } from '../domain/payment/funds/stored-funds.ts'
+import { createNote } from '../domain/timeline.ts'
+import { type ChangeContext, changeLockedPayments } from '../payments/change-payment.ts'
+import type { Logger } from '../runtime/log.ts'
+
+/** Merchants with their days, in one round. */
+export const RELEASES_PER_ROUND = 100
+
+export type ReleaseDeps = {
+  readonly db: Db
+  readonly context: ChangeContext
+  readonly scope: SettlementScope
+  /** The treasury that pays the release, by its id. */
+  readonly getTreasury: (ownerId: string) => Hex
+  readonly log: Pick<Logger, 'info' | 'error'>
+}
+
+/**
+ * Releases the reserves that are due: those of a merchant and a day by one payout, in one transaction with the books. A
+ * release that fails delays no other. Returns the number of releases.
+ */
+export function createReleaseRound(deps: ReleaseDeps): () => Promise<number> {
+  const { db, context, scope, log } = deps
+  return async function tick(): Promise<number> {
+    const today = new Date(context.now()).toISOString().slice(0, 10)
+    const due = await listDueReserves(db, scope, { today, limit: RELEASES_PER_ROUND })
+    let released = 0
+    for (const reserves of due)
+      try {
+        if (await db.transaction((tx) => release(tx, deps, { reserves, today }))) released += 1
+      } catch (error) {
+        log.error({ err: error, ...reserves }, 'could not release reserves; the next round tries again')
+      }
+    if (released > 0) log.info({ released }, 'reserves were released')
+    return released
+  }
+}
+
+/** False: another worker has done it, or the merchant has a release on each day until today. */
+async function release(
+  tx: Tx,
+  { context, scope, getTreasury }: ReleaseDeps,
+  { reserves, today }: { readonly reserves: DueReserves; readonly today: string },
+): Promise<boolean> {
+  const listed = await listDuePayments(tx, scope, reserves)
+  const locked = [...(await lockPayments(tx, listed)).values()]
+  const due = locked.filter(({ payment }) => payment.reserveReleased === null)
+  if (due.length === 0) return false
+  const named = await nameRelease(tx, scope, { ...reserves, today })
+  if (named === null) return false
+  const { id } = named
+  const micro = due.reduce((sum, state) => sum + getHeldBack(toFunds(state)), 0n)
+  if (micro > 0n) await pay(tx, { context, scope, getTreasury }, { ...reserves, ...named, micro })
+  await changeLockedPayments(
+    tx,
+    context,
+    due.map(({ payment }) => ({
+      id: payment.id,
+      change: (draft) => {
+        const held = getHeldBack(toFunds(draft.state)).toString()
+        const releaseId = held === '0' ? null : id
+        draft.setPayment({ reserveReleased: { micro: held, releaseId } })
+        draft.addNote(createNote('payment.reserve_released', { reserve_release: releaseId, released_micro: held }))
+      },
+    })),
+  )
+  return true
+}
+
+type Release = DueReserves & { readonly id: string; readonly day: string; readonly micro: bigint }
+
+async function pay(
+  tx: Tx,
+  { context, scope, getTreasury }: Omit<ReleaseDeps, 'db' | 'log'>,
+  { id, merchantId, day, wallet, micro }: Release,
+): Promise<void> {
+  const treasury = getTreasury(id)
+  const paid = await readForgottenRelease(tx, scope, { id, treasury })
+  if (paid !== null && paid.micro !== micro.toString())
+    throw new Error(`${id} was paid ${paid.micro} micro-USDC before the backup was restored, and ${micro} are due`)
+  const recipient = paid?.recipient ?? wallet
+  const at = new Date(context.now()).toISOString()
+  await storeRelease(tx, scope, { id, merchantId, day, recipient, micro: micro.toString(), treasury, at })
+}

@@ -1,0 +1,234 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { z } from 'zod'
+import { sumStatement } from '../../src/api/exports/statement.ts'
+import { many, sql } from '../../src/db/db.ts'
+import { setStatus } from '../../src/db/merchants/agreement.ts'
+import { readStatement } from '../../src/db/merchants/statement.ts'
+import { setWallet } from '../../src/db/merchants/wallets.ts'
+import { readHeldBack } from '../../src/db/reserves/releases.ts'
+import { markRestored } from '../../src/db/settlement/observer/forgotten-payouts.ts'
+import { convertToMicroUsdc, splitFee, takePercent } from '../../src/domain/money.ts'
+import { payoutNonce } from '../../src/evm/payout-nonce.ts'
+import { releaseId } from '../../src/evm/release-id.ts'
+import { createFloatFixture, type FloatFixture, HOUR_MS, type Paid } from './float-fixture.ts'
+
+const DAY_MS = 24 * HOUR_MS
+const MERCHANT = { merchantId: 'mer_1', livemode: false }
+const WALLET = `0x${'7'.repeat(40)}`
+const RESERVE = { percent: '10.25', days: 90 }
+const TREASURY = `0x${'b'.repeat(40)}` as const
+const PLACE = { chainId: 31337, token: `0x${'3'.repeat(40)}` as const }
+
+const releaseRow = z.object({ id: z.string(), micro: z.string(), recipient: z.string(), state: z.string() })
+
+let fixture: FloatFixture
+beforeEach(async () => {
+  fixture = await createFloatFixture({ reserveMicro: '0', settlementDays: 3, leastMicro: '100000000' })
+  fixture.rates.EUR = '1.0837'
+  await fixture.arrives(10_000_000_000n)
+  await setWallet(fixture.db, MERCHANT, WALLET)
+}, 120_000)
+afterEach(() => fixture.close())
+
+const eur = (minor: number) => ({ minor: String(minor), currency: 'EUR' as const })
+const getNet = ({ amount, rate }: Paid): string => splitFee(convertToMicroUsdc(amount, rate), '4.5').net
+const getReserve = (paid: Paid): bigint => BigInt(takePercent(getNet(paid), RESERVE.percent))
+
+const releases = () =>
+  many(
+    fixture.db,
+    releaseRow,
+    sql`select r.id, r.micro_usdc::text as micro, r.recipient, p.state from reserve_release r
+        join payout p on p.owner_id = r.id order by r.due_on`,
+  )
+
+/** A payment that is settled now. */
+async function settled(minor: number): Promise<Paid> {
+  const paid = await fixture.paid(eur(minor), { reserve: RESERVE })
+  expect(await fixture.trySettle(paid.id)).toBe('handed over')
+  await fixture.prove([paid.id])
+  return paid
+}
+
+async function proveReleases(): Promise<void> {
+  await fixture.prove((await releases()).filter(({ state }) => state !== 'settled').map(({ id }) => id))
+}
+
+const paidOut = async (): Promise<bigint> => {
+  const rows = await many(
+    fixture.db,
+    z.object({ micro: z.string() }),
+    sql`select coalesce(sum(micro_usdc), 0)::text as micro from treasury_log where kind = 'out'`,
+  )
+  return BigInt(rows[0]?.micro ?? 0)
+}
+
+describe('The reserve of a merchant', () => {
+  test('a reserve is released over 90 days to the micro-USDC, less what chargebacks have taken', async () => {
+    const sold: Paid[] = []
+    /** The sum that the merchant must have got in the end, and its part by the day of its release. */
+    let due = 0n
+    const dueOn = new Map<string, bigint>()
+    for (let day = 0; day < 12; day += 1) {
+      const paid = await settled(4999 + 137 * day)
+      sold.push(paid)
+      due += BigInt(getNet(paid))
+      const on = new Date(fixture.clock() + (RESERVE.days + 1) * DAY_MS).toISOString().slice(0, 10)
+      dueOn.set(on, (dueOn.get(on) ?? 0n) + getReserve(paid))
+      fixture.advance(DAY_MS)
+    }
+    const held = sold.reduce((sum, paid) => sum + getReserve(paid), 0n)
+    expect(await paidOut()).toBe(due - held)
+    expect((await fixture.ledger())['reserve USDC']).toBe(-held)
+    const [firstDay] = dueOn.keys()
+    expect(await readHeldBack(fixture.db, MERCHANT)).toEqual({ micro: held.toString(), nextOn: firstDay })
+
+    // One is charged back as a whole, one in part, and one is won again.
+    const [whole, part, won] = sold as [Paid, Paid, Paid]
+    await fixture.reverse(whole, '0')
+    await fixture.reverse(part, String(Number(part.amount.minor) - 250))
+    await fixture.reverse(won, '0')
+    const lostPart = BigInt(convertToMicroUsdc(eur(250), part.rate))
+    expect(await fixture.ledger()).toMatchObject({
+      'reserve USDC': -(held - getReserve(whole) - lostPart - getReserve(won)),
+      'chargeback_loss USDC': -(getReserve(whole) + lostPart + getReserve(won)),
+    })
+    await fixture.reverse(won, won.amount.minor)
+    const taken = getReserve(whole) + lostPart
+    const days = [...dueOn.keys()]
+    dueOn.set(days[0]!, dueOn.get(days[0]!)! - getReserve(whole))
+    dueOn.set(days[1]!, dueOn.get(days[1]!)! - lostPart)
+
+    for (let day = 12; day <= 12 + RESERVE.days + 1; day += 1) {
+      // Two workers, at the same moment.
+      await Promise.all([fixture.release(), fixture.release()])
+      await proveReleases()
+      fixture.advance(DAY_MS)
+    }
+    const made = await releases()
+    expect(made.map(({ micro }) => BigInt(micro))).toEqual([...dueOn.values()].filter((micro) => micro > 0n))
+    expect(await paidOut()).toBe(due - taken)
+    const ledger = await fixture.ledger()
+    expect([ledger['reserve USDC'], ledger['merchant_payable USDC']]).toEqual([undefined, undefined])
+    expect(ledger['treasury USDC']).toBe(10_000_000_000n - (due - taken))
+    expect(await fixture.differences()).toEqual([])
+    expect(await readHeldBack(fixture.db, MERCHANT)).toEqual({ micro: '0', nextOn: null })
+    const span = { from: '2020-01-01T00:00:00.000Z', to: '2100-01-01T00:00:00.000Z', by: 'day' } as const
+    const sum = sumStatement(await readStatement(fixture.db, MERCHANT, span))
+    expect([BigInt(sum.reserved_micro), BigInt(sum.released_micro), BigInt(sum.received_micro)]).toEqual([
+      held,
+      held - taken,
+      due - taken,
+    ])
+
+    // What is lost after the release is a loss of the platform.
+    await fixture.reverse(sold[5]!, '0')
+    expect((await fixture.ledger())['chargeback_loss USDC']).toBe(-taken)
+    expect(await fixture.differences()).toEqual([])
+  }, 600_000)
+
+  test('a reserve is released neither before its day nor while the payouts of its merchant are held', async () => {
+    await settled(10_000)
+    const status = (holdsPayouts: boolean) =>
+      fixture.db.transaction((tx) =>
+        setStatus(tx, MERCHANT.merchantId, {
+          status: holdsPayouts ? 'suspended' : 'approved',
+          message: null,
+          holdsPayouts,
+        }),
+      )
+    fixture.advance(RESERVE.days * DAY_MS)
+    expect(await fixture.release()).toBe(0)
+    fixture.advance(DAY_MS)
+    await status(true)
+    expect(await fixture.release()).toBe(0)
+    await status(false)
+    // The wallet of today is paid, and not the one that the payment named.
+    const wallet = `0x${'8'.repeat(40)}`
+    await setWallet(fixture.db, MERCHANT, wallet)
+    expect(await fixture.release()).toBe(1)
+    expect(await fixture.release()).toBe(0)
+    expect(await releases()).toMatchObject([{ recipient: wallet, state: 'queued' }])
+  })
+
+  test('a reserve waits for a merchant that has no wallet', async () => {
+    await settled(10_000)
+    fixture.advance((RESERVE.days + 1) * DAY_MS)
+    await fixture.db.query('delete from wallet')
+    expect(await fixture.release()).toBe(0)
+    await setWallet(fixture.db, MERCHANT, WALLET)
+    expect(await fixture.release()).toBe(1)
+  })
+
+  test('two workers that find the same reserves at one moment release them once', async () => {
+    const paid = await settled(10_000)
+    // So late that the merchant could have another release.
+    fixture.advance((RESERVE.days + 3) * DAY_MS)
+    const rounds: Promise<number>[] = []
+    await fixture.db.transaction(async (tx) => {
+      await tx.query('select 1 from payment for update')
+      rounds.push(fixture.release(), fixture.release())
+      const waiting = `select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`
+      while ((await fixture.db.query(waiting)).rows[0]?.['count'] < 2);
+    })
+    expect((await Promise.all(rounds)).toSorted()).toEqual([0, 1])
+    await proveReleases()
+    expect(await releases()).toMatchObject([{ micro: getReserve(paid).toString(), state: 'settled' }])
+    expect((await fixture.state(paid.id)).payment.reserveReleased?.micro).toBe(getReserve(paid).toString())
+    expect(await fixture.differences()).toEqual([])
+  })
+
+  test('a worker that dies between the payout and the payments leaves nothing, and the next one releases once', async () => {
+    const paid = await settled(10_000)
+    fixture.advance((RESERVE.days + 1) * DAY_MS)
+    await fixture.db.query(`create function die() returns trigger language plpgsql as $$ begin raise exception 'killed'; end $$;
+      create trigger die before update of reserve_released_micro on payment for each row
+        when (new.reserve_released_micro is not null) execute function die()`)
+    expect(await fixture.release()).toBe(0)
+    expect(await releases()).toEqual([])
+    await fixture.db.query('drop trigger die on payment')
+    expect(await fixture.release()).toBe(1)
+    await proveReleases()
+    expect(await releases()).toMatchObject([{ micro: getReserve(paid).toString(), state: 'settled' }])
+    expect(await fixture.differences()).toEqual([])
+  })
+
+  test('a release that a restored backup has forgotten is not paid again: the transfer on chain becomes its payout', async () => {
+    const paid = await settled(10_000)
+    fixture.advance((RESERVE.days + 1) * DAY_MS)
+    const day = new Date(fixture.clock()).toISOString().slice(0, 10)
+    const ownerId = releaseId({ ...MERCHANT, day })
+    const nonce = payoutNonce({ ...PLACE, treasury: TREASURY, ownerId })
+    await fixture.db.query(
+      `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
+         block_number, block_hash, finalized_at, applied_at)
+       values ($1, $2, 3, $3, $4, 'out', $5, $6, $2, 900, $2, now(), null)`,
+      [PLACE.chainId, nonce, PLACE.token, TREASURY, WALLET, getReserve(paid).toString()],
+    )
+    await fixture.journal.applyPending(100)
+    await markRestored(fixture.db, { ...PLACE, livemode: false })
+    expect(await fixture.release()).toBe(0)
+    await fixture.db.query(`update chain_cursor set restored_at = now() - interval '3 hours'`)
+    expect(await fixture.release()).toBe(1)
+    await fixture.journal.applyProven(100)
+    expect(await releases()).toMatchObject([{ id: ownerId, state: 'settled' }])
+    expect(await paidOut()).toBe(BigInt(getNet(paid)))
+    expect(await fixture.differences()).toEqual([])
+  })
+
+  test('a release after a chargeback that the backup has forgotten waits for an operator', async () => {
+    const paid = await settled(10_000)
+    fixture.advance((RESERVE.days + 1) * DAY_MS)
+    const day = new Date(fixture.clock()).toISOString().slice(0, 10)
+    const nonce = payoutNonce({ ...PLACE, treasury: TREASURY, ownerId: releaseId({ ...MERCHANT, day }) })
+    await fixture.db.query(
+      `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
+         block_number, block_hash, finalized_at, applied_at)
+       values ($1, $2, 3, $3, $4, 'out', $5, $6, $2, 900, $2, now(), null)`,
+      [PLACE.chainId, nonce, PLACE.token, TREASURY, WALLET, (getReserve(paid) - 1n).toString()],
+    )
+    expect(await fixture.release()).toBe(0)
+    expect(await releases()).toEqual([])
+  })
+})
