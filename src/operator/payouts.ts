@@ -75,7 +75,10 @@ async function carryOut(
 ): Promise<boolean> {
   const isReserve = isId('reserveRelease', ownerId)
   if (name === 'void') {
-    if (isReserve) throw new Refusal(`${ownerId} pays reserves, which go to no buyer: hold it instead`)
+    if (isReserve)
+      throw new Refusal(
+        `${ownerId} pays reserves, which go to no buyer: stop it instead, with \`pinrail settlement stop ${ownerId}\``,
+      )
     return voidPayout(tx, { publicUrl: settings.PUBLIC_URL, now: Date.now }, ownerId)
   }
   if (name === 'resume') {

@@ -172,7 +172,7 @@ describe('The reserve of a merchant', () => {
         where datname = current_database() and wait_event_type = 'Lock'`
       while ((await fixture.db.query(waiting)).rows[0]?.['count'] < 2);
     })
-    expect((await Promise.all(rounds)).toSorted()).toEqual([0, 1])
+    expect((await Promise.all(rounds)).reduce((sum, released) => sum + released)).toBe(1)
     await proveReleases()
     expect(await releases()).toMatchObject([{ micro: getReserve(paid).toString(), state: 'settled' }])
     expect((await fixture.state(paid.id)).payment.reserveReleased?.micro).toBe(getReserve(paid).toString())

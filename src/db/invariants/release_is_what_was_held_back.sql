@@ -1,5 +1,5 @@
 -- A release of reserves is what its payments have released, and its payout is of that amount, to its wallet.
--- To do: If the payout is not signed, hold it (`pinrail settlement hold`). If it is paid, correct the difference by hand, and tell the merchant.
+-- To do: If the payout is not signed, stop it (`pinrail settlement stop`). If it is paid, correct the difference by hand, and tell the merchant.
 select r.id as subject, format('%s to %s; its payments released %s, and the payout is %s to %s', readable_amount(r.micro_usdc, 'USDC'),
   r.recipient, readable_amount(p.micro_usdc, 'USDC'), coalesce(readable_amount(o.micro_usdc, 'USDC'), 'not there'), coalesce(o.recipient, 'nobody')) as difference
 from reserve_release r left join payout o on o.owner_id = r.id,
