@@ -14,7 +14,7 @@ import { createFloatFixture, type FloatFixture, HOUR_MS, type Paid } from './flo
 
 const DAY_MS = 24 * HOUR_MS
 const MERCHANT = { merchantId: 'mer_1', livemode: false }
-const WALLET = `0x${'7'.repeat(40)}`
+const WALLET = `0x${'7'.repeat(40)}` as const
 const RESERVE = { percent: '10.25', days: 90 }
 const TREASURY = `0x${'b'.repeat(40)}` as const
 const PLACE = { chainId: 31337, token: `0x${'3'.repeat(40)}` as const }
@@ -52,6 +52,39 @@ async function settled(minor: number): Promise<Paid> {
 
 async function proveReleases(): Promise<void> {
   await fixture.prove((await releases()).filter(({ state }) => state !== 'settled').map(({ id }) => id))
+}
+
+type Wrong = { readonly to?: `0x${string}`; readonly more?: bigint; readonly days?: number }
+
+/** The observer reads a final transfer with the nonce of a release that this database lacks. Another relayer sent it. */
+async function readTransfer({
+  day,
+  micro,
+  to = WALLET,
+}: {
+  day: string
+  micro: bigint
+  to?: `0x${string}`
+}): Promise<void> {
+  const authNonce = payoutNonce({ ...PLACE, treasury: TREASURY, ownerId: releaseId({ ...MERCHANT, day }) })
+  const lead = await fixture.journal.lead({ owner: 'one', leaseMs: 60_000, wallets: [], treasuries: [] })
+  if (lead === null || 'othersMs' in lead) throw new Error('another engine leads')
+  const log = { treasury: TREASURY, txHash: authNonce, logIndex: 3, blockNumber: 900, blockHash: authNonce, authNonce }
+  await fixture.journal.recordLogs(lead.lease, {
+    logs: [{ ...log, kind: 'out', counterparty: to, microUsdc: micro.toString(), gasShare: null }],
+    ownTransactions: [],
+    treasuries: [TREASURY],
+    limits: { maxMicroPerPayout: 10n ** 9n, maxMicroPerDay: 10n ** 9n, fillTolerancePercent: 2 },
+    blockTimes: new Map([[authNonce, new Date(fixture.clock())]]),
+  })
+  await fixture.journal.applyPending(100)
+}
+
+const readUnclaimed = async () => {
+  const { rows } = await fixture.db.query(
+    `select known_as, paused_reason from treasury_log cross join chain_cursor where kind = 'out' and owner_id is null`,
+  )
+  return rows
 }
 
 const paidOut = async (): Promise<bigint> => {
@@ -199,14 +232,8 @@ describe('The reserve of a merchant', () => {
     fixture.advance((RESERVE.days + 1) * DAY_MS)
     const day = new Date(fixture.clock()).toISOString().slice(0, 10)
     const ownerId = releaseId({ ...MERCHANT, day })
-    const nonce = payoutNonce({ ...PLACE, treasury: TREASURY, ownerId })
-    await fixture.db.query(
-      `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
-         block_number, block_hash, finalized_at, applied_at)
-       values ($1, $2, 3, $3, $4, 'out', $5, $6, $2, 900, $2, now(), null)`,
-      [PLACE.chainId, nonce, PLACE.token, TREASURY, WALLET, getReserve(paid).toString()],
-    )
-    await fixture.journal.applyPending(100)
+    await readTransfer({ day, micro: getReserve(paid) })
+    expect(await readUnclaimed()).toEqual([{ known_as: 'release', paused_reason: null }])
     await markRestored(fixture.db, { ...PLACE, livemode: false })
     expect(await fixture.release()).toBe(0)
     await fixture.db.query(`update chain_cursor set restored_at = now() - interval '3 hours'`)
@@ -217,17 +244,28 @@ describe('The reserve of a merchant', () => {
     expect(await fixture.differences()).toEqual([])
   })
 
+  test.each([
+    ['goes to another wallet', { to: `0x${'9'.repeat(40)}` as const }],
+    ['is of more than was due', { more: 1n }],
+    ['is of a day that had not begun', { days: 1 }],
+  ])(
+    'a transfer with the nonce of a release that %s pauses the lanes',
+    async (_why, { to = WALLET, more = 0n, days = 0 }: Wrong) => {
+      const paid = await settled(10_000)
+      fixture.advance((RESERVE.days + 1) * DAY_MS)
+      const day = new Date(fixture.clock() + days * DAY_MS).toISOString().slice(0, 10)
+      await readTransfer({ day, micro: getReserve(paid) + more, to })
+      expect(await readUnclaimed()).toEqual([
+        { known_as: null, paused_reason: expect.stringMatching(/^unknown transfer of /) },
+      ])
+    },
+  )
+
   test('a release after a chargeback that the backup has forgotten waits for an operator', async () => {
     const paid = await settled(10_000)
     fixture.advance((RESERVE.days + 1) * DAY_MS)
     const day = new Date(fixture.clock()).toISOString().slice(0, 10)
-    const nonce = payoutNonce({ ...PLACE, treasury: TREASURY, ownerId: releaseId({ ...MERCHANT, day }) })
-    await fixture.db.query(
-      `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc, auth_nonce,
-         block_number, block_hash, finalized_at, applied_at)
-       values ($1, $2, 3, $3, $4, 'out', $5, $6, $2, 900, $2, now(), null)`,
-      [PLACE.chainId, nonce, PLACE.token, TREASURY, WALLET, (getReserve(paid) - 1n).toString()],
-    )
+    await readTransfer({ day, micro: getReserve(paid) - 1n })
     expect(await fixture.release()).toBe(0)
     expect(await releases()).toEqual([])
   })

@@ -407,7 +407,7 @@ create table treasury_log (
   finalized_at timestamptz not null,
   owner_id text references payout,
   nonce_of text references payment,
-  known_as text check (known_as in ('payout', 'payment', 'movement', 'own_lane', 'operator')),
+  known_as text check (known_as in ('payout', 'payment', 'release', 'movement', 'own_lane', 'operator')),
   applied_at timestamptz default now(),
   hook_error text,
   hook_retry_at timestamptz,
@@ -429,7 +429,7 @@ comment on column treasury_log.owner_id is 'The payout that ended by it; null: n
 comment on column treasury_log.nonce_of is
   'The payment whose nonce it used, as its quote allows, although the payment has no payout: a restored backup has forgotten that. Null: no such payment.';
 comment on column treasury_log.known_as is
-  '`payout`: of ours. `movement`: in, or between treasuries. `payment` and `own_lane`: no payout claims it yet. `operator`: acknowledged. Null: unknown, which pauses everything.';
+  '`payout`: of ours. `movement`: in, or between treasuries. `payment`, `release` and `own_lane`: no payout claims it yet. `operator`: acknowledged. Null: unknown, which pauses everything.';
 comment on column treasury_log.applied_at is
   'When the books had it, or it was stored if it changes no account; null: still to be booked.';
 comment on column treasury_log.hook_error is 'Why it could not be booked; null: no failure. It is tried again at `hook_retry_at`.';
@@ -441,7 +441,7 @@ create index treasury_log_pending on treasury_log (block_number, log_index) wher
 create index treasury_log_nonce_of on treasury_log (nonce_of) where nonce_of is not null and owner_id is null;
 create index treasury_log_unknown on treasury_log (chain_id, token) where kind = 'out' and known_as is null;
 create index treasury_log_unclaimed on treasury_log (chain_id, token)
-  where kind = 'out' and owner_id is null and known_as in ('payment', 'own_lane');
+  where kind = 'out' and owner_id is null and known_as in ('payment', 'release', 'own_lane');
 create index treasury_log_without_receipt on treasury_log (receipt_due_at)
   where receipt_due_at is not null and owner_id is not null and kind = 'out';
 

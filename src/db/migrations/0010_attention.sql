@@ -112,8 +112,9 @@ create view settlement_attention as
   -- In `suspense`, until its payment claims it or an operator acknowledges it.
   select null, 'unclaimed_transfer', tx_hash || ':' || log_index,
     micro_usdc || ' micro-USDC from ' || treasury || ' to ' || counterparty
-      || coalesce(', with the nonce of ' || nonce_of, ', sent by a lane'), finalized_at
-    from treasury_log where kind = 'out' and owner_id is null and known_as in ('payment', 'own_lane')
+      || case known_as when 'payment' then ', with the nonce of ' || nonce_of
+        when 'release' then ', with the nonce of a release of reserves' else ', sent by a lane' end, finalized_at
+    from treasury_log where kind = 'out' and owner_id is null and known_as in ('payment', 'release', 'own_lane')
   union all
   select null, 'paused', token, pause, null::timestamptz from chain_cursor where pause is not null
   union all

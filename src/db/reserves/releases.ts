@@ -8,13 +8,9 @@ import { execute, many, maybeOne, one, type Queryable, sql, type Tenant, type Tx
 import { currentAddress } from '../merchants/wallets.ts'
 import type { SettlementScope } from '../settlement/context.ts'
 import { hex } from '../settlement/payouts.ts'
+import { dueOn, isHeldBack } from './held-back.ts'
 
 /** Reserves that are due, and the payouts that release them. */
-
-const dueOn = sql`reserve_due_on(finalized_at, reserve_days)`
-
-/** As in the indexes payment_reserved and payment_reserve_due, word for word. */
-const isHeldBack = sql`(reserve_days is not null and finalized_at is not null and reserve_released_micro is null)`
 
 /** Reserves of one merchant that were due on one day (UTC). */
 export type DueReserves = { readonly merchantId: string; readonly dueOn: string; readonly wallet: string }
@@ -23,7 +19,7 @@ const dueRow = z
   .object({ merchant_id: z.string(), due_on: z.string(), wallet: z.string() })
   .transform((row): DueReserves => ({ merchantId: row.merchant_id, dueOn: row.due_on, wallet: row.wallet }))
 
-/** Seconds after a restored backup in which signatures that it lacks could still be valid and unread. */
+/** Seconds: a signature is valid for 55 minutes at most, and the rest is for its block to become final and to be read. */
 const RESTORED_SECONDS = 7200
 
 /**

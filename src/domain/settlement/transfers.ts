@@ -25,6 +25,18 @@ export function isPlausiblePayout(transfer: Transfer, payment: UnpaidPayment, li
   return BigInt(transfer.microUsdc ?? 0) <= most
 }
 
+/** A release of reserves that this database lacks. `mostMicro`: what was due then, if no chargeback has taken of it. */
+export type PossibleRelease = { readonly id: string; readonly recipient: Hex; readonly mostMicro: bigint }
+
+/**
+ * True for a transfer to the merchant's wallet of no more than its reserves that were due. The workers later accept it
+ * as the payout only if it is of the exact amount.
+ */
+export const isPlausibleRelease = (transfer: Transfer, release: PossibleRelease, limits: TransferLimits): boolean =>
+  transfer.counterparty === release.recipient &&
+  isWithinLimit(transfer, limits) &&
+  BigInt(transfer.microUsdc ?? 0) <= release.mostMicro
+
 export const isWithinLimit = ({ microUsdc }: Transfer, { maxMicroPerPayout }: TransferLimits): boolean =>
   BigInt(microUsdc ?? 0) <= maxMicroPerPayout
 

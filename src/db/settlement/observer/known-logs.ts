@@ -1,21 +1,28 @@
 import { z } from 'zod'
 import type { Hex } from '../../../domain/hex.ts'
-import type { FinalLogs, TreasuryLog } from '../../../domain/settlement/payout.ts'
-import { isPlausiblePayout, isWithinLimit, type UnpaidPayment } from '../../../domain/settlement/transfers.ts'
+import type { BlockTimes, FinalLogs, TransferLimits, TreasuryLog } from '../../../domain/settlement/payout.ts'
+import {
+  isPlausiblePayout,
+  isPlausibleRelease,
+  isWithinLimit,
+  type PossibleRelease,
+  type UnpaidPayment,
+} from '../../../domain/settlement/transfers.ts'
 import { payoutNonce } from '../../../evm/payout-nonce.ts'
 import { many, one, type Queryable, type Statement, sql } from '../../db.ts'
+import { listPossibleReleases } from '../../reserves/forgotten-releases.ts'
 import type { SettlementScope } from '../context.ts'
 import { hex } from '../payouts.ts'
 
-export type KnownAs = 'payout' | 'payment' | 'movement' | 'own_lane'
+export type KnownAs = 'payout' | 'payment' | 'release' | 'movement' | 'own_lane'
 
 /** `nonceOf`: the payment, for `payment`. */
 export type Known = { readonly as: KnownAs; readonly nonceOf?: string }
 
-type Logs = Pick<FinalLogs, 'logs' | 'ownTransactions' | 'treasuries' | 'limits'>
+type Logs = Pick<FinalLogs, 'logs' | 'ownTransactions' | 'treasuries' | 'limits' | 'blockTimes'>
 
 /** A transfer out of a treasury (`l`) that no payout claims, and no operator has acknowledged. */
-export const unclaimed = sql`(l.kind = 'out' and l.owner_id is null and (l.known_as is null or l.known_as in ('payment', 'own_lane')))`
+export const unclaimed = sql`(l.kind = 'out' and l.owner_id is null and (l.known_as is null or l.known_as in ('payment', 'release', 'own_lane')))`
 
 /** Payments that are searched for nonces without a payout: such nonces exist only after a backup was restored. */
 const SEARCHED_PAYMENTS = 200_000
@@ -24,25 +31,42 @@ export const getLogKey = (log: { txHash: string; logIndex: number }): string => 
 
 /**
  * Returns why each log is known: a payout with that treasury, recipient and amount; a movement; the nonce of a payment,
- * as its quote allows; a transaction of the platform's lanes, within the limit of a payout.
+ * as its quote allows; that of a release of reserves, to its merchant and of no more than was due; a transaction of the
+ * platform's lanes, within the limit of a payout.
  */
 export async function explain(db: Queryable, scope: SettlementScope, scan: Logs): Promise<Map<string, Known>> {
   const { known, forgotten } = await explainByPayouts(db, scope, scan)
   const own = new Set(scan.ownTransactions)
   const payments = await findPayments(db, scope, forgotten)
+  const others = forgotten.filter(({ authNonce }) => !payments.has(authNonce))
+  const releases = await findReleases(db, scope, { logs: others, blockTimes: scan.blockTimes })
   let left = scan.limits.maxMicroPerDay - (forgotten.length === 0 ? 0n : await readUnclaimed(db, scope))
   for (const log of forgotten) {
-    const payment = payments.get(log.authNonce)
-    const isPlausible =
-      payment === undefined
-        ? own.has(log.txHash) && isWithinLimit(log, scan.limits)
-        : !payment.isPaid && isPlausiblePayout(log, payment, scan.limits)
+    const why = explainForgotten(log, {
+      payment: payments.get(log.authNonce),
+      release: releases.get(log.authNonce),
+      isOwn: own.has(log.txHash),
+      limits: scan.limits,
+    })
     left -= BigInt(log.microUsdc ?? 0)
     // Many small ones are worth as much as a large one.
-    if (isPlausible && left >= 0n)
-      known.set(getLogKey(log), payment === undefined ? { as: 'own_lane' } : { as: 'payment', nonceOf: payment.id })
+    if (why !== null && left >= 0n) known.set(getLogKey(log), why)
   }
   return known
+}
+
+type Candidates = {
+  readonly payment: Unpaid | undefined
+  readonly release: PossibleRelease | undefined
+  readonly isOwn: boolean
+  readonly limits: TransferLimits
+}
+
+function explainForgotten(log: Spent, { payment, release, isOwn, limits }: Candidates): Known | null {
+  if (payment !== undefined)
+    return !payment.isPaid && isPlausiblePayout(log, payment, limits) ? { as: 'payment', nonceOf: payment.id } : null
+  if (release !== undefined && isPlausibleRelease(log, release, limits)) return { as: 'release' }
+  return isOwn && isWithinLimit(log, limits) ? { as: 'own_lane' } : null
 }
 
 /** A day of Polygon, with a block every two seconds. */
@@ -145,6 +169,26 @@ async function findPayments(
     for (const treasury of treasuries) {
       const nonce = payoutNonce({ chainId: scope.chainId, token: scope.token, treasury, ownerId: id })
       if (sought.has(nonce)) found.set(nonce, { id, recipient, net, quotedNet: quoted, isPaid: is_paid })
+    }
+  return found
+}
+
+/** By nonce. A release is never of a later day than the block of its transfer. */
+async function findReleases(
+  db: Queryable,
+  scope: SettlementScope,
+  { logs, blockTimes }: { readonly logs: readonly Spent[]; readonly blockTimes: BlockTimes },
+): Promise<Map<string, PossibleRelease>> {
+  const found = new Map<string, PossibleRelease>()
+  const days = logs.flatMap(({ blockHash }) => blockTimes.get(blockHash)?.toISOString().slice(0, 10) ?? [])
+  const today = days.toSorted().at(-1)
+  if (today === undefined) return found
+  const sought = new Set(logs.map(({ authNonce }) => authNonce))
+  const treasuries = new Set(logs.map(({ treasury }) => treasury))
+  for (const release of await listPossibleReleases(db, scope, today))
+    for (const treasury of treasuries) {
+      const nonce = payoutNonce({ chainId: scope.chainId, token: scope.token, treasury, ownerId: release.id })
+      if (sought.has(nonce)) found.set(nonce, release)
     }
   return found
 }
