@@ -5,6 +5,7 @@ import { SETTLEMENT_DEFAULTS, type SettlementDeps } from '../chain/context.ts'
 import { type Fact, readFacts, treasuryLogs } from '../chain/observer/facts.ts'
 import { rescan } from '../chain/observer/rescan.ts'
 import { connectRpc, type Rpc } from '../chain/rpc/rpc.ts'
+import { listPossibleReleases } from '../db/reserves/forgotten-releases.ts'
 import type { JournalContext } from '../db/settlement/context.ts'
 import { createSettlementJournal, type SettlementJournal } from '../db/settlement/journal.ts'
 import { markRestored, nameForgotten } from '../db/settlement/observer/forgotten-payouts.ts'
@@ -14,7 +15,7 @@ import type { Hex } from '../domain/hex.ts'
 import { plural } from '../domain/plural.ts'
 import type { Lead } from '../domain/settlement/lead.ts'
 import type { ChainCursor } from '../domain/settlement/payout.ts'
-import { isPlausiblePayout, transferLimits } from '../domain/settlement/transfers.ts'
+import { isPlausiblePayout, isPlausibleRelease, transferLimits } from '../domain/settlement/transfers.ts'
 import { payoutNonce } from '../evm/payout-nonce.ts'
 import { type Operation, stateText } from './payouts.ts'
 
@@ -24,6 +25,8 @@ const RANGE = 1000
 type Findings = {
   /** Paid on chain without a payout here: the payments hand them over again, or are notified. */
   readonly forgotten: readonly { readonly paymentId: string; readonly txHash: Hex; readonly logIndex: number }[]
+  /** Releases of reserves that were paid on chain and are unknown here: the workers make them again. */
+  readonly forgottenReleases: number
   /** Paid on chain as agreed, but not settled here. */
   readonly unsettled: number
   readonly settled: number
@@ -31,7 +34,7 @@ type Findings = {
 }
 
 /**
- * Rebuilds the settlements from only the logs of the chain and the list of payments. A dry run only prints what it
+ * Rebuilds the settlements from only the logs of the chain and the lists of payments and releases. A dry run only prints what it
  * finds. Otherwise the observer reads the chain again from the first block and ends what is proved. Repeating it
  * changes only the time since which the database counts as restored.
  */
@@ -52,6 +55,7 @@ export async function rebuild(operation: Operation): Promise<number> {
   const found = await compare({ ...operation, scope, treasuries }, facts)
   say(`payouts settled here and on chain: ${found.settled}; paid on chain and open here: ${found.unsettled}`)
   say(`paid on chain and unknown here: ${found.forgotten.length}`)
+  say(`releases of reserves paid on chain and unknown here: ${found.forgottenReleases}`)
   for (const problem of found.problems) say(`WARNING: ${problem}`)
   if (dryRun) return found.problems.length === 0 ? 0 : 1
 
@@ -188,31 +192,43 @@ async function compare({ db, settings, scope, treasuries }: Comparison, facts: r
   const problems: string[] = []
   let [unsettled, settled] = [0, 0]
   const limits = transferLimits(settings)
-  for await (const { paymentId, owed, payoutState, payoutTreasury } of listOwing(db, scope)) {
+  for await (const { ownerId, owed, payoutState, payoutTreasury } of listOwing(db, scope)) {
     const found = treasuries.flatMap((treasury) => {
-      const fact = paid.get(payoutNonce({ ...scope, treasury, ownerId: paymentId }))
+      const fact = paid.get(payoutNonce({ ...scope, treasury, ownerId }))
       return fact === undefined ? [] : [fact]
     })
-    if (found.length > 1) problems.push(`${paymentId} was paid by ${found.length} treasuries`)
+    if (found.length > 1) problems.push(`${ownerId} was paid by ${found.length} treasuries`)
     const [fact] = found
     if (fact === undefined) {
-      if (payoutState === 'settled') problems.push(`${paymentId} is settled here and not paid on chain`)
+      if (payoutState === 'settled') problems.push(`${ownerId} is settled here and not paid on chain`)
       continue
     }
     const { counterparty, microUsdc, txHash, logIndex } = fact
     if (!isPlausiblePayout(fact, owed, limits))
       problems.push(
-        `${paymentId} was paid ${microUsdc} to ${counterparty}, owed ${owed.net ?? `about ${owed.quotedNet}`} to ${owed.recipient}`,
+        `${ownerId} was paid ${microUsdc} to ${counterparty}, owed ${owed.net ?? `about ${owed.quotedNet}`} to ${owed.recipient}`,
       )
     else if (payoutTreasury !== null && payoutTreasury !== fact.treasury)
       problems.push(
-        `${paymentId} was paid by ${fact.treasury} in ${txHash}, but the payout here is ${stateText(payoutState ?? 'unknown', null)} at ` +
+        `${ownerId} was paid by ${fact.treasury} in ${txHash}, but the payout here is ${stateText(payoutState ?? 'unknown', null)} at ` +
           `another treasury, ${payoutTreasury}. The merchant has the money: do not refund it and do not pay it by hand. ` +
           `If the key of ${payoutTreasury} is lost, run pinrail settlement take-over ${payoutTreasury} again: the payout then ends by that transfer.`,
       )
     else if (payoutState === 'settled') settled += 1
     else if (payoutState !== null) unsettled += 1
-    else forgotten.push({ paymentId, txHash, logIndex })
+    else forgotten.push({ paymentId: ownerId, txHash, logIndex })
   }
-  return { forgotten, unsettled, settled, problems }
+  let forgottenReleases = 0
+  const today = new Date().toISOString().slice(0, 10)
+  for (const release of await listPossibleReleases(db, scope, today))
+    for (const treasury of treasuries) {
+      const fact = paid.get(payoutNonce({ ...scope, treasury, ownerId: release.id }))
+      if (fact === undefined) continue
+      if (isPlausibleRelease(fact, release, limits)) forgottenReleases += 1
+      else
+        problems.push(
+          `${release.id} was paid ${fact.microUsdc} to ${fact.counterparty}, and at most ${release.mostMicro} were due to ${release.recipient}`,
+        )
+    }
+  return { forgotten, forgottenReleases, unsettled, settled, problems }
 }

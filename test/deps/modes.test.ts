@@ -563,7 +563,7 @@ describe('settlement', () => {
       await db.query('delete from payout where payment_id = $1', [other.id])
       await db.transaction((tx) => queuePayout({ ...tx, livemode: true }, createPayout(other, true, FOREIGN_TREASURY)))
       const owing: string[] = []
-      for await (const { paymentId } of listOwing(db, SCOPE)) owing.push(paymentId)
+      for await (const { ownerId } of listOwing(db, SCOPE)) owing.push(ownerId)
       expect(owing).toEqual([own.id])
       expect(await listTreasuries(db, SCOPE)).toEqual([TREASURY])
       expect(await readQueue(db, SCOPE)).toEqual([

@@ -4,16 +4,27 @@ import { createTreasurySigner } from '../../src/chain/authorization.ts'
 import { GWEI } from '../../src/chain/lanes/fees.ts'
 import { connectRpc } from '../../src/chain/rpc/rpc.ts'
 import { Secret } from '../../src/config/secret.ts'
+import { setWallet } from '../../src/db/merchants/wallets.ts'
 import { listAttention } from '../../src/db/payments/attention.ts'
+import { storeRelease } from '../../src/db/reserves/releases.ts'
 import { queuePayout } from '../../src/db/settlement/payouts.ts'
 import type { Hex } from '../../src/domain/hex.ts'
 import { ABANDONED, type Settlement } from '../../src/domain/settlement/payout.ts'
+import { releaseId } from '../../src/evm/release-id.ts'
 import { changePayout } from '../../src/operator/payouts.ts'
 import { rebuild } from '../../src/operator/rebuild.ts'
 import { repairFinality } from '../../src/operator/repair.ts'
 import { showStatus } from '../../src/operator/status.ts'
 import { asUsdcOwner, usdcAdminAbi } from '../../src/sandbox/chain.ts'
-import { createSettings, insertPayments, newAddress, stealUsdc, TOKEN, useFixture } from '../chain/fixture.ts'
+import {
+  createSettings,
+  insertPayments,
+  newAddress,
+  type Queued,
+  stealUsdc,
+  TOKEN,
+  useFixture,
+} from '../chain/fixture.ts'
 import { type HostileNode, startHostileNode } from '../support/hostile-node.ts'
 import { plant } from '../support/plant.ts'
 import { createOperations, createReversals } from './operations.ts'
@@ -28,6 +39,27 @@ describe('payouts', () => {
   const state = async (paymentId: string) => (await fixture.payout(paymentId)).state
   const change = (name: 'void' | 'stop' | 'resume', paymentId: string, dryRun = false) => {
     return changePayout(operation(dryRun), paymentId, name)
+  }
+
+  /** The reserve of a payment was due on the day, and is queued for release to the payment's wallet. Returns its id. */
+  async function plantRelease(
+    { paymentId, recipient }: Queued,
+    { day, micro }: { readonly day: string; readonly micro: string },
+  ): Promise<string> {
+    const reserve = `update payment set reserve_percent = 10, reserve_days = 1, reserved_micro = $2,
+      finalized_at = $3::date - interval '2 days' where id = $1 returning merchant_id`
+    await plant(fixture.db, reserve, [paymentId, micro, day])
+    const { rows } = await fixture.db.query('select merchant_id from payment where id = $1', [paymentId])
+    const { merchant_id: merchantId } = rows[0] as { merchant_id: string }
+    await setWallet(fixture.db, { merchantId, livemode: false }, recipient)
+    const id = releaseId({ merchantId, livemode: false, day })
+    const scope = { livemode: false, chainId: TOKEN.chainId, token: TOKEN.address.toLowerCase() as Hex }
+    const treasury = fixture.treasury.address.toLowerCase() as Hex
+    const at = `${day}T00:00:00.000Z`
+    await fixture.db.transaction((tx) =>
+      storeRelease(tx, scope, { id, merchantId, day, recipient, micro, treasury, at }),
+    )
+    return id
   }
 
   test('an operator stops a payout, releases it, and reads its state before and after; a dry run changes nothing', async () => {
@@ -98,6 +130,33 @@ describe('payouts', () => {
     const [next] = await fixture.queue([{}])
     await fixture.finalize(fixture.runner(), 3)
     for (const { recipient, micro } of [...queued, next!]) expect(await fixture.balance(recipient)).toBe(micro)
+  })
+
+  test('a rebuild lists the releases of reserves that are paid here, and those that the database lacks', async () => {
+    const [queued] = await fixture.queue([{}])
+    await fixture.finalize(fixture.runner())
+    const day = '2026-11-20'
+    const release = await plantRelease(queued!, { day, micro: '70000' })
+    await fixture.finalize(fixture.runner())
+    expect(await state(release)).toBe('settled')
+    expect(await rebuild(operation(true))).toBe(0)
+    const before = said.find((line) => line.startsWith('payouts settled here'))
+    expect(said).toContain('releases of reserves paid on chain and unknown here: 0')
+
+    // A backup is restored that was made before the release.
+    await plant(fixture.db, `delete from treasury_log where owner_id = $1`, [release])
+    await plant(fixture.db, `delete from payout_signature where owner_id = $1`, [release])
+    await plant(fixture.db, `delete from payout where owner_id = $1`, [release])
+    await plant(fixture.db, `delete from reserve_release where id = $1`, [release])
+    expect(await rebuild(operation(true))).toBe(0)
+    expect(said.find((line) => line.startsWith('payouts settled here'))).not.toBe(before)
+    expect(said).toContain('releases of reserves paid on chain and unknown here: 1')
+    // One that was paid more than was due is named.
+    await plant(fixture.db, `update payment set reserved_micro = 69999 where id = $1`, [queued!.paymentId])
+    expect(await rebuild(operation(true))).toBe(1)
+    expect(said).toContain(
+      `WARNING: ${release} was paid 70000 to ${queued!.recipient.toLowerCase()}, and at most 69999 were due to ${queued!.recipient.toLowerCase()}`,
+    )
   })
 
   test('a payout that is settled in the database and not paid on chain is listed', async () => {

@@ -7,10 +7,11 @@ import type { JournalContext, SettlementScope } from './context.ts'
 import { fence, here } from './cursor.ts'
 import { hex } from './payouts.ts'
 
-/** Rebuilds settlement from the chain: the payments show the owed amounts, and a cursor reads everything again. */
+/** Rebuilds settlement from the chain: payments and releases show the owed amounts, and a cursor reads everything again. */
 
 export type Owing = {
-  readonly paymentId: string
+  /** A payment, or a release of reserves. */
+  readonly ownerId: string
   readonly owed: UnpaidPayment
   readonly payoutState: string | null
   readonly payoutTreasury: Hex | null
@@ -35,11 +36,16 @@ export async function* listOwing(db: Queryable, scope: SettlementScope): AsyncGe
       owingRow,
       sql`select m.id, m.destination, payout_micro(m.net_micro, m.reserve_percent)::text as payout_micro, m.quote ->> 'netMicro' as quoted, p.state, p.treasury from payment m left join payout p on p.owner_id = m.id
           where m.livemode = ${scope.livemode} and m.chain_id = ${scope.chainId} and lower(m.token) = ${scope.token}
-            and m.id > ${after} order by m.id limit ${PAGE}`,
+            and m.id > ${after}
+          union all
+          select r.id, r.recipient, r.micro_usdc::text, r.micro_usdc::text, p.state, p.treasury
+          from reserve_release r join payout p on p.owner_id = r.id
+          where r.livemode = ${scope.livemode} and p.chain_id = ${scope.chainId} and p.token = ${scope.token} and r.id > ${after}
+          order by id limit ${PAGE}`,
     )
     for (const { id, destination, payout_micro, quoted, state, treasury } of rows)
       yield {
-        paymentId: id,
+        ownerId: id,
         owed: { recipient: destination, net: payout_micro, quotedNet: quoted },
         payoutState: state,
         payoutTreasury: treasury,
