@@ -98,6 +98,7 @@ const NOTES = {
   'payment.chargeback': ['partner', 'The partner reversed the money after the conversion'],
   'payment.chargeback_won': ['partner', 'Money that the partner had reversed is there again: the loss is booked back'],
   'payment.reserve_released': ['system', 'The reserve was released'],
+  'payment.reserve_held_again': ['operator', 'The release of the reserve was void, so it is held back again'],
   'payment.transfer_replaced': [
     'system',
     'The block of the transfer was replaced; the transfer is final in another block',

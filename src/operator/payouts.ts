@@ -20,6 +20,7 @@ import { formatUsdc } from '../domain/money.ts'
 import { plural } from '../domain/plural.ts'
 import { createNote } from '../domain/timeline.ts'
 import { type Change, type ChangeContext, changeLockedPayment } from '../payments/change-payment.ts'
+import { holdBackAgain } from '../settlement/release-round.ts'
 import { Refusal } from './call.ts'
 
 export type Operation = {
@@ -82,6 +83,8 @@ async function carryOut(
     return voidPayout(tx, { publicUrl: settings.PUBLIC_URL, now: Date.now }, ownerId)
   }
   if (name === 'resume') {
+    const context = { publicUrl: settings.PUBLIC_URL, now: Date.now }
+    if (isReserve && (await holdBackAgain(tx, context, ownerId))) return true
     if (!isReserve) await refuseStopped(tx, ownerId)
     if (!(await resumePayout(tx, ownerId))) return false
     await hooks.onResumed(tx, { ownerId })

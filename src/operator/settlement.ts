@@ -56,7 +56,7 @@ export const SETTLEMENT: readonly Command[] = [
     words: 'settlement resume',
     subjects: ['payment'],
     options: [...SIGNED, 'dry-run'],
-    does: 'put a stopped payout back into the queue',
+    does: 'put a stopped payout back into the queue, or have the reserves of a voided release released again',
     run: change('resume'),
   },
   {

@@ -73,7 +73,7 @@ export function createSettlementHooks(
 
   async function onVoided(tx: Tx, proof: VoidProof): Promise<void> {
     const gas = proof.kind === 'canceled' ? listGasBookings(proof.ownerId, proof.gasWei) : []
-    // What the merchant gets instead is up to an operator (`settlement_attention`).
+    // Until an operator has the reserves held back again, `settlement_attention` lists the release.
     if (isId('reserveRelease', proof.ownerId)) return bookAll(tx, gas, new Date(context.now()).toISOString())
     await changeAndRelay(tx, proof.ownerId, (draft) => {
       for (const booking of gas) draft.addBooking(booking)

@@ -4,12 +4,15 @@ import {
   type DueReserves,
   listDuePayments,
   listDueReserves,
+  listVoided,
   nameRelease,
   readForgottenRelease,
+  storeDifference,
   storeRelease,
 } from '../db/reserves/releases.ts'
 import type { SettlementScope } from '../db/settlement/context.ts'
 import type { Hex } from '../domain/hex.ts'
+import { formatUsdc } from '../domain/money.ts'
 import { getHeldBack } from '../domain/payment/funds/funds.ts'
 import { toFunds } from '../domain/payment/funds/stored-funds.ts'
 import { createNote } from '../domain/timeline.ts'
@@ -42,11 +45,50 @@ export function createReleaseRound(deps: ReleaseDeps): () => Promise<number> {
       try {
         if (await db.transaction((tx) => release(tx, deps, { reserves, today }))) released += 1
       } catch (error) {
+        if (error instanceof ReleaseDiffers)
+          await storeDifference(db, scope, { id: error.releaseId, detail: error.message })
         log.error({ err: error, ...reserves }, 'could not release reserves; the next round tries again')
       }
     if (released > 0) log.info({ released }, 'reserves were released')
     return released
   }
+}
+
+/** The chain has paid another amount by the release's nonce than is due here. */
+class ReleaseDiffers extends Error {
+  override readonly name = 'ReleaseDiffers'
+  readonly releaseId: string
+
+  constructor(releaseId: string, { paid, due }: { readonly paid: string; readonly due: bigint }) {
+    super(
+      `${formatUsdc(paid)} USDC were paid before the backup was restored, and ${formatUsdc(due.toString())} USDC are due`,
+    )
+    this.releaseId = releaseId
+  }
+}
+
+/**
+ * Holds the reserves of a voided release back again: the next round releases them under another day, whose nonce is
+ * unused. Returns false if the release is not void, or its reserves are held back already.
+ */
+export async function holdBackAgain(tx: Tx, context: ChangeContext, releaseId: string): Promise<boolean> {
+  const ids = await listVoided(tx, releaseId)
+  if (ids === null || ids.length === 0) return false
+  await changeLockedPayments(
+    tx,
+    context,
+    ids.map((id) => ({
+      id,
+      change: (draft) => {
+        draft.setPayment({ reserveReleased: null })
+        draft.addNote({
+          ...createNote('payment.reserve_held_again', { reserve_release: releaseId }),
+          actor: 'operator',
+        })
+      },
+    })),
+  )
+  return true
 }
 
 /** False: another worker has done it, or the merchant has a release on each day until today. */
@@ -89,8 +131,7 @@ async function pay(
 ): Promise<void> {
   const treasury = getTreasury(id)
   const paid = await readForgottenRelease(tx, scope, { id, treasury })
-  if (paid !== null && paid.micro !== micro.toString())
-    throw new Error(`${id} was paid ${paid.micro} micro-USDC before the backup was restored, and ${micro} are due`)
+  if (paid !== null && paid.micro !== micro.toString()) throw new ReleaseDiffers(id, { paid: paid.micro, due: micro })
   const recipient = paid?.recipient ?? wallet
   const at = new Date(context.now()).toISOString()
   await storeRelease(tx, scope, { id, merchantId, day, recipient, micro: micro.toString(), treasury, at })

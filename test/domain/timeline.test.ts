@@ -73,6 +73,7 @@ const NOTES: Record<Exclude<Actor, 'merchant'>, readonly NoteReason[]> = {
     'payment.payout_voided',
     'payment.void_asked',
     'payment.transfer_replaced',
+    'payment.reserve_released',
     'deposit.received',
     'deposit.other_token',
     'deposit.surplus',
@@ -95,6 +96,7 @@ const NOTES: Record<Exclude<Actor, 'merchant'>, readonly NoteReason[]> = {
     'decision.hold',
     'decision.release',
     'refund.requested',
+    'payment.reserve_held_again',
   ],
 }
 

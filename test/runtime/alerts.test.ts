@@ -341,6 +341,10 @@ describe('Alerts that are raised', () => {
       ...always('pinrail_settlement_attention{kind="deposit_log"}', 1, 0),
       labels: { kind: 'deposit_log' },
     },
+    PinrailReservesWait: {
+      ...always('pinrail_settlement_attention{kind="release_voided"}', 1, 0),
+      labels: { kind: 'release_voided' },
+    },
     PinrailSettlementAttention: {
       ...always('pinrail_settlement_attention{kind="unknown_transfer"}', 1, 0),
       labels: { kind: 'unknown_transfer' },

@@ -7,9 +7,12 @@ import { readStatement } from '../../src/db/merchants/statement.ts'
 import { setWallet } from '../../src/db/merchants/wallets.ts'
 import { readHeldBack } from '../../src/db/reserves/releases.ts'
 import { markRestored } from '../../src/db/settlement/observer/forgotten-payouts.ts'
+import { listSettlementAttention } from '../../src/db/settlement/observer/standing.ts'
+import { resumePayout } from '../../src/db/settlement/payouts.ts'
 import { convertToMicroUsdc, splitFee, takePercent } from '../../src/domain/money.ts'
 import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { releaseId } from '../../src/evm/release-id.ts'
+import { holdBackAgain } from '../../src/settlement/release-round.ts'
 import { createFloatFixture, type FloatFixture, HOUR_MS, type Paid } from './float-fixture.ts'
 
 const DAY_MS = 24 * HOUR_MS
@@ -261,6 +264,102 @@ describe('The reserve of a merchant', () => {
     },
   )
 
+  const attention = async () =>
+    (await listSettlementAttention(fixture.db)).filter(({ kind }) => kind.startsWith('release_'))
+
+  const resume = (id: string) =>
+    fixture.db.transaction(async (tx) => (await holdBackAgain(tx, fixture.deps.context, id)) || resumePayout(tx, id))
+
+  test('a release that was canceled on chain is listed, and an operator has its reserves released once more under another day', async () => {
+    const paid = await settled(10_000)
+    fixture.advance((RESERVE.days + 2) * DAY_MS)
+    expect(await fixture.release()).toBe(1)
+    const [voided] = await releases()
+    const id = voided!.id
+    await fixture.db.query(
+      `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, auth_nonce, block_number, block_hash,
+         finalized_at, known_as, applied_at)
+       select chain_id, auth_nonce, 3, token, treasury, 'cancel', auth_nonce, 901, auth_nonce, now(), 'payout', now() from payout
+       where owner_id = $1`,
+      [id],
+    )
+    await fixture.journal.applyProven(100)
+    expect(await attention()).toMatchObject([{ kind: 'release_voided', subject: id }])
+    expect(await fixture.differences()).toEqual([])
+    expect(await fixture.release()).toBe(0)
+
+    expect(await resume(id)).toBe(true)
+    expect(await resume(id)).toBe(false)
+    expect(await attention()).toEqual([])
+    expect((await fixture.ledger())['reserve USDC']).toBe(-getReserve(paid))
+    expect(await fixture.differences()).toEqual([])
+
+    expect(await fixture.release()).toBe(1)
+    expect(await fixture.release()).toBe(0)
+    await fixture.prove([(await releases())[1]!.id])
+    expect(await releases()).toMatchObject([
+      { id, state: 'voided' },
+      { micro: getReserve(paid).toString(), state: 'settled' },
+    ])
+    expect(await paidOut()).toBe(BigInt(getNet(paid)))
+    expect((await fixture.ledger())['merchant_payable USDC']).toBeUndefined()
+    expect(await fixture.differences()).toEqual([])
+  })
+
+  test('a release above the limit of one payout is listed with the reason until an operator resumes it', async () => {
+    await settled(10_000)
+    fixture.advance((RESERVE.days + 1) * DAY_MS)
+    expect(await fixture.release()).toBe(1)
+    const [made] = await releases()
+    const stopped = { ownerId: made!.id, reason: 'policy' as const, detail: 'a payout must be at most 5.000000 USDC' }
+    expect(await fixture.journal.stop(stopped)).toBe('stopped')
+    expect(await attention()).toEqual([
+      { kind: 'release_stopped', subject: made!.id, detail: `policy: ${stopped.detail}` },
+    ])
+    expect(await fixture.differences()).toEqual([])
+    expect(await resume(made!.id)).toBe(true)
+    expect(await attention()).toEqual([])
+    expect(await releases()).toMatchObject([{ id: made!.id, state: 'queued' }])
+  })
+
+  test('reserves that were due two days ago are listed, and three days later the books report them', async () => {
+    const paid = await settled(10_000)
+    const due = (days: number) =>
+      fixture.db.query(
+        `update payment set finalized_at = date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' - ($1 + reserve_days + 1) * interval '1 day'`,
+        [days],
+      )
+    const late = async () => [(await attention()).map(({ kind }) => kind), (await fixture.differences()).length > 0]
+    await due(1)
+    expect(await late()).toEqual([[], false])
+    await due(2)
+    expect(await late()).toEqual([['release_overdue'], false])
+    await due(4)
+    expect(await late()).toEqual([['release_overdue'], true])
+    expect(await fixture.release()).toBe(1)
+    expect(await late()).toEqual([[], false])
+    expect((await fixture.state(paid.id)).payment.reservedMicro).toBe('0')
+  })
+
+  test('a chargeback that is won after the release stays with the platform: its loss ends, and no further release is made', async () => {
+    const paid = await settled(10_000)
+    await fixture.reverse(paid, '0')
+    fixture.advance((RESERVE.days + 1) * DAY_MS)
+    expect(await fixture.release()).toBe(1)
+    expect(await releases()).toEqual([])
+    const lost = await fixture.ledger()
+    expect(lost['chargeback_loss USDC']).toBe(-getReserve(paid))
+    await fixture.reverse(paid, paid.amount.minor)
+    const won = await fixture.ledger()
+    expect(won['chargeback_loss EUR']).toBeUndefined()
+    // What was taken of the reserve is the merchant's again: an operator pays it by hand.
+    expect(won['chargeback_loss USDC']).toBe(-getReserve(paid))
+    fixture.advance(2 * DAY_MS)
+    expect(await fixture.release()).toBe(0)
+    expect(await releases()).toEqual([])
+    expect(await fixture.differences()).toEqual([])
+  })
+
   test('a release after a chargeback that the backup has forgotten waits for an operator', async () => {
     const paid = await settled(10_000)
     fixture.advance((RESERVE.days + 1) * DAY_MS)
@@ -268,5 +367,12 @@ describe('The reserve of a merchant', () => {
     await readTransfer({ day, micro: getReserve(paid) - 1n })
     expect(await fixture.release()).toBe(0)
     expect(await releases()).toEqual([])
+    expect(await attention()).toMatchObject([{ kind: 'release_differs' }])
+    // The dispute is read again, and takes as much as before.
+    await fixture.db.query(
+      `update treasury_log set micro_usdc = micro_usdc + 1 where owner_id is null and kind = 'out'`,
+    )
+    expect(await fixture.release()).toBe(1)
+    expect(await attention()).toEqual([])
   })
 })

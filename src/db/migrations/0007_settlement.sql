@@ -57,6 +57,7 @@ create index payout_sendable on payout (chain_id, token, created_at, owner_id)
   where (state = 'voiding' or state = 'authorized' and lane_wallet is null);
 create index payout_seen on payout (chain_id, token) where mined_number is not null and state not in ('settled', 'voided');
 create index payout_in_envelope on payout (chain_id, lane_wallet, lane_nonce) where lane_wallet is not null;
+create index payout_release_voided on payout (reserve_release_id) where state = 'voided' and reserve_release_id is not null;
 -- The reconciliation compares these every minute.
 create index payout_not_ended on payout (chain_id, token, owner_id) where state not in ('settled', 'voided');
 
@@ -448,17 +449,17 @@ create index treasury_log_without_receipt on treasury_log (receipt_due_at)
 create table settlement_finding (
   chain_id int not null,
   token chain_address not null,
-  kind text not null check (kind in ('used_without_log', 'deposit_difference')),
+  kind text not null check (kind in ('used_without_log', 'deposit_difference', 'release_differs')),
   subject text not null,
   detail text not null,
   found_at timestamptz not null default now(),
   primary key (chain_id, token, kind, subject)
 );
 comment on table settlement_finding is
-  'A difference between chain, logs and rows that the reconciliation could not repair. It deletes the row when the cause is gone.';
+  'A difference between chain, logs and rows that could not be repaired. What found it deletes the row when the cause is gone.';
 comment on column settlement_finding.kind is
-  '`used_without_log`: the token says that the nonce is used, and no node shows the log. `deposit_difference`: the address of a payment has another balance than its transfers show.';
-comment on column settlement_finding.subject is 'The id of the payment.';
+  '`used_without_log`: the token says that the nonce is used, and no node shows the log. `deposit_difference`: the address of a payment has another balance than its transfers show. `release_differs`: the transfer of a release that a restored backup lacks is of another amount than is due.';
+comment on column settlement_finding.subject is 'The id of the payment or release.';
 
 create table finality_reversal (
   owner_id text not null,

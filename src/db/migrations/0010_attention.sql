@@ -97,7 +97,25 @@ create view settlement_attention as
     from payout where hook_error is not null and state not in ('settled', 'voided')
   union all
   select livemode, 'payout_stopped', owner_id, stop_reason || ': ' || coalesce(stop_detail, ''), updated_at
-    from payout where state = 'stopped' and stop_reason not in ('funds', 'limit')
+    from payout where state = 'stopped' and stop_reason not in ('funds', 'limit') and payment_id is not null
+  union all
+  -- No payment and no workflow waits for a release of reserves, so each has its row here.
+  select livemode, 'release_stopped', owner_id, stop_reason || ': ' || coalesce(stop_detail, ''), updated_at
+    from payout where state = 'stopped' and stop_reason not in ('funds', 'limit') and reserve_release_id is not null
+  union all
+  select o.livemode, 'release_voided', o.owner_id, readable_amount(o.micro_usdc, 'USDC') || ' of reserves are not paid', o.updated_at
+    from payout o where o.state = 'voided' and o.reserve_release_id is not null
+      and exists (select from payment p where p.reserve_release_id = o.reserve_release_id)
+  union all
+  -- Without a wallet the merchant is waited for.
+  select livemode, 'release_overdue', merchant_id, readable_amount(sum(reserved_micro), 'USDC') || ' were due on '
+      || min(reserve_due_on(finalized_at, reserve_days)), min(reserve_due_on(finalized_at, reserve_days))::timestamptz
+    from payment p
+    where reserve_due_on(finalized_at, reserve_days) < (now() at time zone 'UTC')::date - 1 and reserved_micro > 0
+      and reserve_days is not null and finalized_at is not null and reserve_released_micro is null
+      and exists (select from wallet w where (w.merchant_id, w.livemode) = (p.merchant_id, p.livemode))
+      and not exists (select from agreement a where a.merchant_id = p.merchant_id and a.holds_payouts)
+    group by livemode, merchant_id
   union all
   select null, 'treasury_log', tx_hash || ':' || log_index, hook_error, finalized_at
     from treasury_log where applied_at is null and hook_error is not null
@@ -157,5 +175,5 @@ create view settlement_attention as
 comment on view settlement_attention is
   'What of settlement waits for a person, or fails and is tried again. One row for each; for all receipts together one.';
 comment on column settlement_attention.livemode is 'Null: it belongs to the whole deployment.';
-comment on column settlement_attention.subject is 'The payment, release of reserves, transfer, token, wallet or envelope that it is about.';
+comment on column settlement_attention.subject is 'The payment, release of reserves, merchant, transfer, token, wallet or envelope that it is about.';
 comment on column settlement_attention.since is 'When the waiting began; null: not known.';

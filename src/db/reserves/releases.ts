@@ -100,6 +100,31 @@ export const readForgottenRelease = (
           and (auth_nonce, treasury, token, chain_id) = (${payoutNonce({ chainId, token, treasury, ownerId: id })}, ${treasury}, ${token}, ${chainId})`,
   )
 
+/** Until the release can be stored, `settlement_attention` lists it. */
+export async function storeDifference(
+  db: Queryable,
+  { chainId, token }: SettlementScope,
+  { id, detail }: { readonly id: string; readonly detail: string },
+): Promise<void> {
+  await execute(
+    db,
+    sql`insert into settlement_finding (chain_id, token, kind, subject, detail)
+        values (${chainId}, ${token}, 'release_differs', ${id}, ${detail})
+        on conflict (chain_id, token, kind, subject) do update set detail = excluded.detail`,
+  )
+}
+
+/** Lists the payments whose reserves a release pays, if its payout is void; null: it is not. */
+export async function listVoided(tx: Tx, releaseId: string): Promise<string[] | null> {
+  const voided = await execute(
+    tx,
+    sql`select 1 from payout where reserve_release_id = ${releaseId} and state = 'voided' for update`,
+  )
+  if (voided === 0) return null
+  const rows = await many(tx, idRow, sql`select id from payment where reserve_release_id = ${releaseId} order by id`)
+  return rows.map(({ id }) => id)
+}
+
 export type NewRelease = {
   readonly id: string
   readonly merchantId: string
@@ -123,7 +148,8 @@ export async function storeRelease(
     tx,
     sql`with release as (
           insert into reserve_release (id, merchant_id, livemode, due_on, recipient, micro_usdc, created_at)
-          values (${id}, ${merchantId}, ${livemode}, ${day}::date, ${to}, ${micro}, ${at}::timestamptz) returning id)
+          values (${id}, ${merchantId}, ${livemode}, ${day}::date, ${to}, ${micro}, ${at}::timestamptz) returning id),
+          found as (delete from settlement_finding where kind = 'release_differs' and subject = ${id})
         insert into payout (reserve_release_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce)
         select id, ${livemode}, ${chainId}, ${token}, ${treasury}, ${to}, ${micro}, ${authNonce} from release`,
   )

@@ -158,7 +158,7 @@ export async function readMerchant(db: Queryable, ownerId: string): Promise<stri
 
 const ownerIdRow = z.object({ owner_id: z.string() })
 
-/** The oldest first. */
+/** Lists the payments, the oldest payout first. A release of reserves is resumed alone. */
 export async function listStopped(
   db: Queryable,
   { reason, limit }: { reason: PayoutStopReason; limit: number },
@@ -167,6 +167,7 @@ export async function listStopped(
     db,
     ownerIdRow,
     sql`select owner_id from payout where state = 'stopped' and stop_reason = ${reason} and livemode = ${db.livemode}
+          and payment_id is not null
         order by created_at, owner_id limit ${limit}`,
   )
   return rows.map((row) => row.owner_id)

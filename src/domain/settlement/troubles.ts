@@ -338,6 +338,32 @@ const ATTENDED: readonly Attended[] = [
     todo: 'After a restore, run `pinrail settlement rebuild`: payments that this database knows claim theirs automatically. Otherwise another deployment uses the same keys, or somebody has stolen them: find out before you run `pinrail settlement acknowledge <tx hash>`.',
   },
   {
+    kind: 'release',
+    kinds: ['release_stopped'],
+    what: (count) =>
+      `${plural(count, 'release')} of reserves ${count === 1 ? 'is' : 'are'} stopped until an operator decides`,
+    todo: 'End the cause: above PAYOUT_MAX_USDC, see whether so much is right, raise it and restart the workers. Then run `pinrail settlement resume <release>`: every check is made again.',
+  },
+  {
+    kind: 'release',
+    kinds: ['release_voided'],
+    what: (count) => `${plural(count, 'release')} of reserves ${count === 1 ? 'was' : 'were'} canceled on chain`,
+    todo: 'No code cancels a release: find out who has the key of the treasury. Then run `pinrail settlement resume <release>`: its reserves are released again, under another nonce.',
+  },
+  {
+    kind: 'release',
+    kinds: ['release_overdue'],
+    what: (count) => `the reserves of ${plural(count, 'merchant')} were due two days ago and are held back`,
+    todo: 'The log of the workers has the reason. They try again every ten minutes.',
+  },
+  {
+    kind: 'release',
+    kinds: ['release_differs'],
+    what: (count) =>
+      `${plural(count, 'release')} that the restored backup lacks ${count === 1 ? 'is' : 'are'} of another amount than is due`,
+    todo: 'Nothing at first: the workers read the disputes again, and release when both amounts are equal. If they stay different after a day, a payment or a dispute is missing here: look for it at the partner.',
+  },
+  {
     kind: 'hook',
     kinds: ['payout_hook', 'treasury_log', 'deposit_log'],
     what: (count) => `${plural(count, 'fact')} of the chain could not be recorded`,

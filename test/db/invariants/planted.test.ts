@@ -203,6 +203,18 @@ const PLANTED: Readonly<Record<string, Planted>> = {
     plant: () => spoil(fixture.refunding(), 'update refund set received_micro = 5000000 where payment_id = $1'),
     says: () => '5.000000 USDC of refunds is there, and the ledger owes 0.000000 USDC',
   },
+  reserve_is_released_on_its_day: {
+    when: 'a reserve was released before its day',
+    plant: () =>
+      spoil(
+        fixture.succeeded(),
+        `with made as (insert into reserve_release (id, merchant_id, livemode, due_on, recipient, micro_usdc, created_at)
+           select 'rel_early', merchant_id, livemode, '2099-11-28', lower(destination), 5, now() from payment where id = $1 returning id)
+         update payment set reserve_percent = 10, reserve_days = 90, reserve_released_micro = 5, reserve_release_id = made.id
+         from made where payment.id = $1`,
+      ),
+    says: () => /^due on \S+ for mer_\w+, released on \S+ by rel_early for mer_\w+$/,
+  },
   sale_is_at_the_locked_rate: {
     when: 'a sale has another gross amount than its rate gives',
     plant: () => spoil(fixture.paid(), 'update sale set gross_micro = 108000001 where payment_id = $1'),

@@ -314,6 +314,20 @@ describe('Other troubles of the record', () => {
     expect(kinds({ attention: [fact('chargeback')] })).toEqual([])
   })
 
+  test.each([
+    ['release_stopped', '1 release of reserves is stopped until an operator decides', 'settlement resume'],
+    ['release_voided', '1 release of reserves was canceled on chain', 'settlement resume'],
+    ['release_overdue', 'the reserves of 1 merchant were due two days ago and are held back', 'log of the workers'],
+    ['release_differs', '1 release that the restored backup lacks is of another amount than is due', 'disputes'],
+  ])('a release of reserves that waits as %s is a trouble that stops no other payout', (kind, what, todo) => {
+    expect(only({ attention: [{ kind, subject: 'rel_1', detail: 'policy: too much' }] })).toEqual({
+      kind: 'release',
+      stops: false,
+      what: `${what} (rel_1: policy: too much)`,
+      todo: expect.stringContaining(todo),
+    })
+  })
+
   test('unfinished voids are a trouble', () => {
     const voided = { kind: 'void', subject: 'pay_1', detail: '5000000 micro-USDC of 0x1 are to be voided' }
     expect(only({ attention: [voided] })).toMatchObject({

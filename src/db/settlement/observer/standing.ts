@@ -29,6 +29,8 @@ export function readQueue(db: Queryable, { chainId, token }: Scope): Promise<Sta
           extract(epoch from now() - min(p.created_at)) as "oldestSeconds" from payout p
         where p.chain_id = ${chainId} and p.token = ${token} and p.livemode = ${db.livemode}
           and p.state not in ('settled', 'voided')
+          -- A release that an operator must decide about has its own entry in the attention list.
+          and not (p.reserve_release_id is not null and p.state = 'stopped' and p.stop_reason not in ('funds', 'limit'))
         group by 1, 2 order by 1, 2`,
   )
 }
