@@ -4,17 +4,16 @@ import {
   type DueReserves,
   listDuePayments,
   listDueReserves,
-  listVoided,
   nameRelease,
+  type ReleasePart,
   readForgottenRelease,
   storeDifference,
   storeRelease,
+  takeVoidedParts,
 } from '../db/reserves/releases.ts'
 import type { SettlementScope } from '../db/settlement/context.ts'
 import type { Hex } from '../domain/hex.ts'
-import { formatUsdc } from '../domain/money.ts'
-import { getHeldBack } from '../domain/payment/funds/funds.ts'
-import { toFunds } from '../domain/payment/funds/stored-funds.ts'
+import { add, formatUsdc, subtract } from '../domain/money.ts'
 import { createNote } from '../domain/timeline.ts'
 import { type ChangeContext, changeLockedPayments } from '../payments/change-payment.ts'
 import type { Logger } from '../runtime/log.ts'
@@ -59,10 +58,8 @@ class ReleaseDiffers extends Error {
   override readonly name = 'ReleaseDiffers'
   readonly releaseId: string
 
-  constructor(releaseId: string, { paid, due }: { readonly paid: string; readonly due: bigint }) {
-    super(
-      `${formatUsdc(paid)} USDC were paid before the backup was restored, and ${formatUsdc(due.toString())} USDC are due`,
-    )
+  constructor(releaseId: string, { paid, due }: { readonly paid: string; readonly due: string }) {
+    super(`${formatUsdc(paid)} USDC were paid before the backup was restored, and ${formatUsdc(due)} USDC are due`)
     this.releaseId = releaseId
   }
 }
@@ -72,15 +69,15 @@ class ReleaseDiffers extends Error {
  * unused. Returns false if the release is not void, or its reserves are held back already.
  */
 export async function holdBackAgain(tx: Tx, context: ChangeContext, releaseId: string): Promise<boolean> {
-  const ids = await listVoided(tx, releaseId)
-  if (ids === null || ids.length === 0) return false
+  const parts = await takeVoidedParts(tx, releaseId)
   await changeLockedPayments(
     tx,
     context,
-    ids.map((id) => ({
-      id,
+    parts.map(({ paymentId, micro }) => ({
+      id: paymentId,
       change: (draft) => {
-        draft.setPayment({ reserveReleased: null })
+        const { reserveReleasedMicro } = draft.state.payment
+        draft.setPayment({ reserveReleasedMicro: subtract(reserveReleasedMicro, micro), reserveReleaseId: null })
         draft.addNote({
           ...createNote('payment.reserve_held_again', { reserve_release: releaseId }),
           actor: 'operator',
@@ -88,7 +85,7 @@ export async function holdBackAgain(tx: Tx, context: ChangeContext, releaseId: s
       },
     })),
   )
-  return true
+  return parts.length > 0
 }
 
 /** False: another worker has done it, or the merchant has a release on each day until today. */
@@ -99,40 +96,40 @@ async function release(
 ): Promise<boolean> {
   const listed = await listDuePayments(tx, scope, reserves)
   const locked = [...(await lockPayments(tx, listed)).values()]
-  const due = locked.filter(({ payment }) => payment.reserveReleased === null)
-  if (due.length === 0) return false
+  const parts = locked.flatMap(({ payment }) =>
+    payment.reservedMicro === '0' ? [] : { paymentId: payment.id, micro: payment.reservedMicro },
+  )
+  if (parts.length === 0) return false
   const named = await nameRelease(tx, scope, { ...reserves, today })
   if (named === null) return false
-  const { id } = named
-  const micro = due.reduce((sum, state) => sum + getHeldBack(toFunds(state)), 0n)
-  if (micro > 0n) await pay(tx, { context, scope, getTreasury }, { ...reserves, ...named, micro })
+  await pay(tx, { context, scope, getTreasury }, { ...reserves, ...named, parts })
   await changeLockedPayments(
     tx,
     context,
-    due.map(({ payment }) => ({
-      id: payment.id,
+    parts.map(({ paymentId, micro }) => ({
+      id: paymentId,
       change: (draft) => {
-        const held = getHeldBack(toFunds(draft.state)).toString()
-        const releaseId = held === '0' ? null : id
-        draft.setPayment({ reserveReleased: { micro: held, releaseId } })
-        draft.addNote(createNote('payment.reserve_released', { reserve_release: releaseId, released_micro: held }))
+        const { reserveReleasedMicro } = draft.state.payment
+        draft.setPayment({ reserveReleasedMicro: add(reserveReleasedMicro, micro), reserveReleaseId: named.id })
+        draft.addNote(createNote('payment.reserve_released', { reserve_release: named.id, released_micro: micro }))
       },
     })),
   )
   return true
 }
 
-type Release = DueReserves & { readonly id: string; readonly day: string; readonly micro: bigint }
+type Release = DueReserves & { readonly id: string; readonly day: string; readonly parts: readonly ReleasePart[] }
 
 async function pay(
   tx: Tx,
   { context, scope, getTreasury }: Omit<ReleaseDeps, 'db' | 'log'>,
-  { id, merchantId, day, wallet, micro }: Release,
+  { id, merchantId, day, wallet, parts }: Release,
 ): Promise<void> {
   const treasury = getTreasury(id)
+  const micro = parts.reduce((sum, part) => add(sum, part.micro), '0')
   const paid = await readForgottenRelease(tx, scope, { id, treasury })
-  if (paid !== null && paid.micro !== micro.toString()) throw new ReleaseDiffers(id, { paid: paid.micro, due: micro })
+  if (paid !== null && paid.micro !== micro) throw new ReleaseDiffers(id, { paid: paid.micro, due: micro })
   const recipient = paid?.recipient ?? wallet
   const at = new Date(context.now()).toISOString()
-  await storeRelease(tx, scope, { id, merchantId, day, recipient, micro: micro.toString(), treasury, at })
+  await storeRelease(tx, scope, { id, merchantId, day, recipient, micro, parts, treasury, at })
 }

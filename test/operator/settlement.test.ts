@@ -57,7 +57,16 @@ describe('payouts', () => {
     const treasury = fixture.treasury.address.toLowerCase() as Hex
     const at = `${day}T00:00:00.000Z`
     await fixture.db.transaction((tx) =>
-      storeRelease(tx, scope, { id, merchantId, day, recipient, micro, treasury, at }),
+      storeRelease(tx, scope, {
+        id,
+        merchantId,
+        day,
+        recipient,
+        micro,
+        parts: [{ paymentId, micro }],
+        treasury,
+        at,
+      }),
     )
     return id
   }
@@ -147,6 +156,7 @@ describe('payouts', () => {
     await plant(fixture.db, `delete from treasury_log where owner_id = $1`, [release])
     await plant(fixture.db, `delete from payout_signature where owner_id = $1`, [release])
     await plant(fixture.db, `delete from payout where owner_id = $1`, [release])
+    await plant(fixture.db, `delete from reserve_release_part where release_id = $1`, [release])
     await plant(fixture.db, `delete from reserve_release where id = $1`, [release])
     expect(await rebuild(operation(true))).toBe(0)
     expect(said.find((line) => line.startsWith('payouts settled here'))).not.toBe(before)

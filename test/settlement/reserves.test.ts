@@ -211,7 +211,7 @@ describe('The reserve of a merchant', () => {
     expect((await Promise.all(rounds)).reduce((sum, released) => sum + released)).toBe(1)
     await proveReleases()
     expect(await releases()).toMatchObject([{ micro: getReserve(paid).toString(), state: 'settled' }])
-    expect((await fixture.state(paid.id)).payment.reserveReleased?.micro).toBe(getReserve(paid).toString())
+    expect((await fixture.state(paid.id)).payment.reserveReleasedMicro).toBe(getReserve(paid).toString())
     expect(await fixture.differences()).toEqual([])
   })
 
@@ -306,6 +306,29 @@ describe('The reserve of a merchant', () => {
     expect(await fixture.differences()).toEqual([])
   })
 
+  test('a void release that an unknown signature has paid is not released once more', async () => {
+    const paid = await settled(10_000)
+    fixture.advance((RESERVE.days + 2) * DAY_MS)
+    expect(await fixture.release()).toBe(1)
+    const [made] = await releases()
+    await fixture.db.query(
+      `with proof as (insert into void_proof (owner_id, block_number, block_hash, block_time, valid_before)
+         select owner_id, 901, auth_nonce, 2, 1 from payout where owner_id = $1 returning owner_id)
+       update payout set state = 'voiding' where owner_id = (select owner_id from proof)`,
+      [made!.id],
+    )
+    await fixture.db.query(`update payout set state = 'voided' where owner_id = $1`, [made!.id])
+    expect(await attention()).toMatchObject([{ kind: 'release_voided', subject: made!.id }])
+    await proveReleases()
+    expect(await releases()).toMatchObject([{ id: made!.id, state: 'voided' }])
+    expect(await attention()).toEqual([])
+    expect(await resume(made!.id)).toBe(false)
+    expect(await fixture.release()).toBe(0)
+    expect(await paidOut()).toBe(BigInt(getNet(paid)))
+    expect((await fixture.ledger())['merchant_payable USDC']).toBeUndefined()
+    expect(await fixture.differences()).toEqual([])
+  })
+
   test('a release above the limit of one payout is listed with the reason until an operator resumes it', async () => {
     await settled(10_000)
     fixture.advance((RESERVE.days + 1) * DAY_MS)
@@ -326,7 +349,7 @@ describe('The reserve of a merchant', () => {
     const paid = await settled(10_000)
     const due = (days: number) =>
       fixture.db.query(
-        `update payment set finalized_at = date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' - ($1 + reserve_days + 1) * interval '1 day'`,
+        `update payment set updated_at = now() - interval '4 hours', finalized_at = date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' - ($1 + reserve_days + 1) * interval '1 day'`,
         [days],
       )
     const late = async () => [(await attention()).map(({ kind }) => kind), (await fixture.differences()).length > 0]
@@ -341,22 +364,45 @@ describe('The reserve of a merchant', () => {
     expect((await fixture.state(paid.id)).payment.reservedMicro).toBe('0')
   })
 
-  test('a chargeback that is won after the release stays with the platform: its loss ends, and no further release is made', async () => {
+  test('what is won back after the release is released as well, in the next round', async () => {
+    const paid = await settled(10_000)
+    const reserve = getReserve(paid)
+    await fixture.reverse(paid, String(10_000 - 250))
+    fixture.advance((RESERVE.days + 1) * DAY_MS)
+    expect(await fixture.release()).toBe(1)
+    await proveReleases()
+    const lost = BigInt(convertToMicroUsdc(eur(250), paid.rate))
+    expect(await fixture.ledger()).toMatchObject({ 'chargeback_loss USDC': -lost })
+    fixture.advance(40 * DAY_MS)
+    await fixture.reverse(paid, '10000')
+    expect(await readHeldBack(fixture.db, MERCHANT)).toMatchObject({ micro: lost.toString() })
+    expect(await fixture.differences()).toEqual([])
+    expect(await fixture.release()).toBe(1)
+    expect(await fixture.release()).toBe(0)
+    await proveReleases()
+    expect((await releases()).map(({ micro }) => BigInt(micro))).toEqual([reserve - lost, lost])
+    expect((await fixture.state(paid.id)).payment).toMatchObject({
+      reservedMicro: '0',
+      reserveReleasedMicro: reserve.toString(),
+    })
+    const ledger = await fixture.ledger()
+    for (const account of ['reserve', 'merchant_payable', 'chargeback_loss'])
+      expect(ledger[`${account} USDC`]).toBeUndefined()
+    expect(await paidOut()).toBe(BigInt(getNet(paid)))
+    expect(await fixture.differences()).toEqual([])
+  })
+
+  test('a reserve that a chargeback takes as a whole is released once the chargeback is won', async () => {
     const paid = await settled(10_000)
     await fixture.reverse(paid, '0')
     fixture.advance((RESERVE.days + 1) * DAY_MS)
-    expect(await fixture.release()).toBe(1)
-    expect(await releases()).toEqual([])
-    const lost = await fixture.ledger()
-    expect(lost['chargeback_loss USDC']).toBe(-getReserve(paid))
-    await fixture.reverse(paid, paid.amount.minor)
-    const won = await fixture.ledger()
-    expect(won['chargeback_loss EUR']).toBeUndefined()
-    // What was taken of the reserve is the merchant's again: an operator pays it by hand.
-    expect(won['chargeback_loss USDC']).toBe(-getReserve(paid))
-    fixture.advance(2 * DAY_MS)
     expect(await fixture.release()).toBe(0)
-    expect(await releases()).toEqual([])
+    expect((await fixture.ledger())['chargeback_loss USDC']).toBe(-getReserve(paid))
+    await fixture.reverse(paid, paid.amount.minor)
+    expect(await fixture.release()).toBe(1)
+    await proveReleases()
+    expect(await paidOut()).toBe(BigInt(getNet(paid)))
+    expect((await fixture.ledger())['chargeback_loss USDC']).toBeUndefined()
     expect(await fixture.differences()).toEqual([])
   })
 

@@ -61,7 +61,7 @@ create table payment (
   finalized_at timestamptz,
   paid_micro units,
   reserved_micro units not null default 0,
-  reserve_released_micro units,
+  reserve_released_micro units not null default 0,
   reserve_release_id text references reserve_release,
   delayed_at timestamptz,
   created_at timestamptz not null,
@@ -77,9 +77,8 @@ create table payment (
   refunds_count smallint not null default 0,
   version int not null default 1,
   check ((reserve_percent is null) = (reserve_days is null)),
-  check (reserve_released_micro is null or reserve_days is not null),
-  check (reserved_micro = 0 or reserve_percent is not null and reserve_released_micro is null),
-  check (reserve_release_id is null or reserve_released_micro is not null),
+  check (reserve_percent is not null or (reserved_micro, reserve_released_micro) = (0, 0)),
+  check (reserve_release_id is null or reserve_released_micro > 0),
   check (gross_micro is null or gross_micro = fee_micro + net_micro)
 );
 comment on table payment is
@@ -104,8 +103,8 @@ comment on column payment.reserve_days is 'For how many days after the payout it
 comment on column payment.reserved_micro is
   'What is held back now, in micro-USDC, without what chargebacks have taken. Computed at each change.';
 comment on column payment.reserve_released_micro is
-  'What was released of what was held back, in micro-USDC; null: it is still held back. What a chargeback has taken before is not released.';
-comment on column payment.reserve_release_id is 'The payout that it was released by; null: none, or chargebacks have taken all of it.';
+  'What was released of what was held back, in micro-USDC: the sum of its parts in `reserve_release_part`.';
+comment on column payment.reserve_release_id is 'The last release of it; null: none.';
 comment on column payment.fee_percent is 'The fee in percent of the gross amount, as it was agreed when the payment was created.';
 comment on column payment.delayed_at is 'Since when the settlement has been taking longer than it should; null: it is not.';
 comment on column payment.expiry_postponed is
@@ -159,10 +158,20 @@ create function reserve_due_on(finalized_at timestamptz, reserve_days int) retur
   return (finalized_at at time zone 'UTC')::date + reserve_days + 1;
 
 create index payment_reserved on payment (merchant_id, livemode, reserve_due_on(finalized_at, reserve_days))
-  where reserve_days is not null and finalized_at is not null and reserve_released_micro is null;
-create index payment_released on payment (reserve_release_id) where reserve_release_id is not null;
+  where reserved_micro > 0 and finalized_at is not null;
 create index payment_reserve_due on payment (livemode, reserve_due_on(finalized_at, reserve_days), merchant_id)
-  where reserve_days is not null and finalized_at is not null and reserve_released_micro is null;
+  where reserved_micro > 0 and finalized_at is not null;
+
+create table reserve_release_part (
+  release_id text not null references reserve_release,
+  payment_id text not null references payment,
+  micro_usdc units not null check (micro_usdc > 0),
+  primary key (release_id, payment_id)
+);
+create index on reserve_release_part (payment_id);
+comment on table reserve_release_part is
+  'What a release pays of the reserve of a payment. A payment has two if the merchant has won back a chargeback after the first one. Deleted once the reserves of a void release are held back again.';
+comment on column reserve_release_part.micro_usdc is 'Micro-USDC.';
 
 create index payment_by_status on payment (merchant_id, livemode, status, id);
 create index on payment (merchant_id, livemode, reference) where reference is not null;

@@ -105,14 +105,15 @@ create view settlement_attention as
   union all
   select o.livemode, 'release_voided', o.owner_id, readable_amount(o.micro_usdc, 'USDC') || ' of reserves are not paid', o.updated_at
     from payout o where o.state = 'voided' and o.reserve_release_id is not null
-      and exists (select from payment p where p.reserve_release_id = o.reserve_release_id)
+      and exists (select from reserve_release_part p where p.release_id = o.reserve_release_id)
+      and not exists (select from reserve_release r where r.id = o.reserve_release_id and r.tx_hash is not null)
   union all
   -- Without a wallet the merchant is waited for.
   select livemode, 'release_overdue', merchant_id, readable_amount(sum(reserved_micro), 'USDC') || ' were due on '
       || min(reserve_due_on(finalized_at, reserve_days)), min(reserve_due_on(finalized_at, reserve_days))::timestamptz
     from payment p
     where reserve_due_on(finalized_at, reserve_days) < (now() at time zone 'UTC')::date - 1 and reserved_micro > 0
-      and reserve_days is not null and finalized_at is not null and reserve_released_micro is null
+      and finalized_at is not null and p.updated_at < now() - interval '3 hours'
       and exists (select from wallet w where (w.merchant_id, w.livemode) = (p.merchant_id, p.livemode))
       and not exists (select from agreement a where a.merchant_id = p.merchant_id and a.holds_payouts)
     group by livemode, merchant_id

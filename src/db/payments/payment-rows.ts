@@ -54,7 +54,7 @@ const storedPayment = z.object({
   reserve_percent: z.string().nullable(),
   reserve_days: z.number().nullable(),
   reserved_micro: z.string(),
-  reserve_released_micro: z.string().nullable(),
+  reserve_released_micro: z.string(),
   reserve_release_id: z.string().nullable(),
   destination: z.string(),
   chain_id: z.number(),
@@ -156,12 +156,13 @@ function toPayment(row: z.output<typeof storedPayment>): Payment {
 
 function toReserve(
   row: z.output<typeof storedPayment>,
-): Pick<Payment, 'reserve' | 'reservedMicro' | 'reserveReleased'> {
-  const { reserve_percent: percent, reserve_days: days, reserve_released_micro: micro } = row
+): Pick<Payment, 'reserve' | 'reservedMicro' | 'reserveReleasedMicro' | 'reserveReleaseId'> {
+  const { reserve_percent: percent, reserve_days: days } = row
   return {
     reserve: percent !== null && days !== null ? { percent, days } : null,
     reservedMicro: row.reserved_micro,
-    reserveReleased: micro === null ? null : { micro, releaseId: row.reserve_release_id },
+    reserveReleasedMicro: row.reserve_released_micro,
+    reserveReleaseId: row.reserve_release_id,
   }
 }
 

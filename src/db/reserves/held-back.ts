@@ -4,4 +4,4 @@ import { sql } from '../db.ts'
 export const dueOn = sql`reserve_due_on(finalized_at, reserve_days)`
 
 /** As in the indexes payment_reserved and payment_reserve_due, word for word. */
-export const isHeldBack = sql`(reserve_days is not null and finalized_at is not null and reserve_released_micro is null)`
+export const isHeldBack = sql`(reserved_micro > 0 and finalized_at is not null)`

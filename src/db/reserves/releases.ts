@@ -114,15 +114,29 @@ export async function storeDifference(
   )
 }
 
-/** Lists the payments whose reserves a release pays, if its payout is void; null: it is not. */
-export async function listVoided(tx: Tx, releaseId: string): Promise<string[] | null> {
+/** The amount of a release that belongs to one payment. */
+export type ReleasePart = { readonly paymentId: string; readonly micro: MicroUsdc }
+
+const partRow = z
+  .object({ payment_id: z.string(), micro_usdc: z.string() })
+  .transform((row): ReleasePart => ({ paymentId: row.payment_id, micro: row.micro_usdc }))
+
+/**
+ * Takes the parts from a release whose payout is void. None: it is not, an unknown signature has paid it nevertheless,
+ * or they were taken before.
+ */
+export async function takeVoidedParts(tx: Tx, releaseId: string): Promise<ReleasePart[]> {
   const voided = await execute(
     tx,
-    sql`select 1 from payout where reserve_release_id = ${releaseId} and state = 'voided' for update`,
+    sql`select 1 from payout p join reserve_release r on r.id = p.reserve_release_id
+        where r.id = ${releaseId} and p.state = 'voided' and r.tx_hash is null for update`,
   )
-  if (voided === 0) return null
-  const rows = await many(tx, idRow, sql`select id from payment where reserve_release_id = ${releaseId} order by id`)
-  return rows.map(({ id }) => id)
+  if (voided === 0) return []
+  return many(
+    tx,
+    partRow,
+    sql`delete from reserve_release_part where release_id = ${releaseId} returning payment_id, micro_usdc::text`,
+  )
 }
 
 export type NewRelease = {
@@ -131,6 +145,7 @@ export type NewRelease = {
   readonly day: string
   readonly recipient: string
   readonly micro: MicroUsdc
+  readonly parts: readonly ReleasePart[]
   readonly treasury: Hex
   /** ISO 8601. */
   readonly at: string
@@ -140,7 +155,7 @@ export type NewRelease = {
 export async function storeRelease(
   tx: Tx,
   { livemode, chainId, token }: SettlementScope,
-  { id, merchantId, day, recipient, micro, treasury, at }: NewRelease,
+  { id, merchantId, day, recipient, micro, parts, treasury, at }: NewRelease,
 ): Promise<void> {
   const to = recipient.toLowerCase()
   const authNonce = payoutNonce({ chainId, token, treasury, ownerId: id })
@@ -149,7 +164,10 @@ export async function storeRelease(
     sql`with release as (
           insert into reserve_release (id, merchant_id, livemode, due_on, recipient, micro_usdc, created_at)
           values (${id}, ${merchantId}, ${livemode}, ${day}::date, ${to}, ${micro}, ${at}::timestamptz) returning id),
-          found as (delete from settlement_finding where kind = 'release_differs' and subject = ${id})
+          found as (delete from settlement_finding where kind = 'release_differs' and subject = ${id}),
+          parts as (insert into reserve_release_part (release_id, payment_id, micro_usdc)
+            select release.id, p."paymentId", p.micro from release,
+              jsonb_to_recordset(${JSON.stringify(parts)}::jsonb) as p("paymentId" text, micro numeric))
         insert into payout (reserve_release_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce)
         select id, ${livemode}, ${chainId}, ${token}, ${treasury}, ${to}, ${micro}, ${authNonce} from release`,
   )
@@ -175,7 +193,7 @@ export const readHeldBack = (db: Queryable, { merchantId, livemode }: Tenant): P
   one(
     db,
     heldBackRow,
-    sql`select coalesce(sum(reserved_micro), 0)::text as micro, (min(${dueOn}) filter (where reserved_micro > 0))::text as next_on
+    sql`select coalesce(sum(reserved_micro), 0)::text as micro, min(${dueOn})::text as next_on
         from payment where merchant_id = ${merchantId} and livemode = ${livemode}
           and ${isHeldBack}`,
   )

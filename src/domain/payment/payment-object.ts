@@ -39,8 +39,9 @@ export type Payment = Derived & {
   readonly feePercent: Percent
   /** The reserve that was agreed when it was created; null: none. */
   readonly reserve: ReserveTerms | null
-  /** Null: the reserve is still held back, or there is none. `releaseId` is null if chargebacks took all of it. */
-  readonly reserveReleased: { readonly micro: MicroUsdc; readonly releaseId: string | null } | null
+  readonly reserveReleasedMicro: MicroUsdc
+  /** The last release of its reserve; null: none. */
+  readonly reserveReleaseId: string | null
   readonly destination: string
   readonly chainId: number
   readonly token: string
@@ -315,15 +316,16 @@ function renderRefunds(payment: Payment, attempts: readonly Attempt[]) {
   }
 }
 
-function renderReserve({ reserve, reservedMicro, reserveReleased, transfer }: Payment): SettlementObject['reserve'] {
+function renderReserve(payment: Payment): SettlementObject['reserve'] {
+  const { reserve, reservedMicro, reserveReleasedMicro, reserveReleaseId, transfer } = payment
   if (reserve === null) return null
   return {
     percent: reserve.percent,
     days: reserve.days,
     held_usdc: formatUsdc(reservedMicro),
     due_on: transfer === null ? null : findDueDay(transfer.finalizedAt, reserve),
-    released_usdc: reserveReleased === null ? null : formatUsdc(reserveReleased.micro),
-    release: reserveReleased?.releaseId ?? null,
+    released_usdc: formatUsdc(reserveReleasedMicro),
+    release: reserveReleaseId,
   }
 }
 
@@ -375,7 +377,7 @@ export type SettlementObject = {
     days: number
     held_usdc: string
     due_on: string | null
-    released_usdc: string | null
+    released_usdc: string
     release: string | null
   } | null
   rate: string | null

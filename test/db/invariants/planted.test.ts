@@ -203,15 +203,25 @@ const PLANTED: Readonly<Record<string, Planted>> = {
     plant: () => spoil(fixture.refunding(), 'update refund set received_micro = 5000000 where payment_id = $1'),
     says: () => '5.000000 USDC of refunds is there, and the ledger owes 0.000000 USDC',
   },
+  released_reserve_has_its_parts: {
+    when: 'a payment has released a reserve that no release pays',
+    plant: () =>
+      spoil(
+        fixture.succeeded(),
+        'update payment set reserve_percent = 10, reserve_days = 90, reserve_released_micro = 5 where id = $1',
+      ),
+    says: () => /^0\.000005 USDC were released, and releases pay 0(\.0+)? USDC$/,
+  },
   reserve_is_released_on_its_day: {
     when: 'a reserve was released before its day',
     plant: () =>
       spoil(
         fixture.succeeded(),
         `with made as (insert into reserve_release (id, merchant_id, livemode, due_on, recipient, micro_usdc, created_at)
-           select 'rel_early', merchant_id, livemode, '2099-11-28', lower(destination), 5, now() from payment where id = $1 returning id)
-         update payment set reserve_percent = 10, reserve_days = 90, reserve_released_micro = 5, reserve_release_id = made.id
-         from made where payment.id = $1`,
+           select 'rel_early', merchant_id, livemode, '2099-11-28', lower(destination), 5, now() from payment where id = $1 returning id),
+         changed as (update payment set reserve_percent = 10, reserve_days = 90, reserve_released_micro = 5, reserve_release_id = made.id
+           from made where payment.id = $1)
+         insert into reserve_release_part (release_id, payment_id, micro_usdc) select id, $1, 5 from made`,
       ),
     says: () => /^due on \S+ for mer_\w+, released on \S+ by rel_early for mer_\w+$/,
   },

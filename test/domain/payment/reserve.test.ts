@@ -31,7 +31,7 @@ describe('The split of the net amount', () => {
 
 describe('What a chargeback takes', () => {
   const sale = { number: 1, accountId: 'a', units: 10_000n, gross: 1000n, fill: 1000n, state: 'filled' as const }
-  const paid = (held: bigint, released: bigint | null = null) =>
+  const paid = (held: bigint, released = 0n) =>
     newFunds({
       accounts: [newAccount('a', 'EUR', { report: 'paid', held })],
       sales: [sale],
@@ -52,9 +52,15 @@ describe('What a chargeback takes', () => {
     expect([getSeized(paid(held)), getHeldBack(paid(held))]).toEqual([taken, 95n - taken])
   })
 
-  test('a released reserve stays as it was released, whatever is lost or won afterwards', () => {
-    for (const held of [0n, 9_500n, 10_000n])
+  test('what was released is not taken, whatever is lost afterwards', () => {
+    for (const held of [0n, 9_500n])
       expect([getSeized(paid(held, 45n)), getHeldBack(paid(held, 45n))]).toEqual([50n, 0n])
+    expect([getSeized(paid(0n, 95n)), getHeldBack(paid(0n, 95n))]).toEqual([0n, 0n])
+  })
+
+  test('what is won back after a release is held back again', () => {
+    expect([getSeized(paid(9_800n, 45n)), getHeldBack(paid(9_800n, 45n))]).toEqual([20n, 30n])
+    expect([getSeized(paid(10_000n, 45n)), getHeldBack(paid(10_000n, 45n))]).toEqual([0n, 50n])
   })
 
   test('the books balance in each asset, and owe the merchant what was released until it is paid', () => {

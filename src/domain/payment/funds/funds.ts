@@ -36,8 +36,8 @@ export type Funds = {
   readonly paidOut: bigint
   /** Units of the sold money that are known to be lost. */
   readonly lost: bigint
-  /** Micro-USDC that were released of what was held back; null: it is still held back. */
-  readonly released: bigint | null
+  /** Micro-USDC that were released of what was held back. */
+  readonly released: bigint
   /** How the payment was closed before money arrived; null: it was not. */
   readonly closed: 'expired' | 'canceled' | 'failed' | null
   /** False once late money is no longer expected: from then on no money can become the payment's. */
@@ -118,22 +118,22 @@ export function getRefunded(funds: Funds, account: Account): bigint {
 }
 
 /**
- * Returns what chargebacks have taken of the reserve, in micro-USDC: at the locked rate what was lost, rounded down, as
- * long as the reserve is there. What is not released then stays taken.
+ * Returns what chargebacks have taken of the reserve, in micro-USDC: at the locked rate what is lost now, rounded down,
+ * and at most what was not released. What the merchant wins back is held back again.
  */
 export function getSeized(funds: Funds): bigint {
   const { taken, payout, released } = funds
   const sold = findSoldAccount(funds)
   if (taken === null || sold === null || payout !== 'paid') return 0n
-  if (released !== null) return taken.reserve - released
   const lost = (taken.gross * getShortage(funds, sold)) / taken.units
-  return lost < taken.reserve ? lost : taken.reserve
+  const left = taken.reserve - released
+  return lost < left ? lost : left
 }
 
 /** Returns what is held back now, in micro-USDC. */
 export function getHeldBack(funds: Funds): bigint {
-  const isHeldBack = findSoldAccount(funds) !== null && funds.released === null
-  return isHeldBack && funds.taken !== null ? funds.taken.reserve - getSeized(funds) : 0n
+  if (funds.taken === null || findSoldAccount(funds) === null) return 0n
+  return funds.taken.reserve - funds.released - getSeized(funds)
 }
 
 /** Returns the units that are lost for good: the merchant was paid for them, or the buyer has them twice. */

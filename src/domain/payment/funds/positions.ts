@@ -65,7 +65,8 @@ function putSale(put: Put, funds: Funds, sale: Sale): void {
     return
   }
   put('fee_revenue', 'USDC', -taken.fee)
-  const [seized, released] = [getSeized(funds), funds.released ?? 0n]
+  const { released } = funds
+  const seized = getSeized(funds)
   // The payout pays the net amount without the reserve; once released, a separate payout pays it.
   put('merchant_payable', 'USDC', taken.fee + taken.reserve - taken.gross - released)
   put('reserve', 'USDC', seized + released - taken.reserve)

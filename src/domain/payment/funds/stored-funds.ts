@@ -18,7 +18,7 @@ export function toFunds(state: PaymentWithAttempts): Funds {
     payout: payment.payout,
     paidOut: BigInt(payment.paidMicro ?? '0'),
     lost: BigInt(payment.lostMinor),
-    released: payment.reserveReleased === null ? null : BigInt(payment.reserveReleased.micro),
+    released: BigInt(payment.reserveReleasedMicro),
     closed: payment.closedAs,
     listens: !payment.listenEnded,
     late: attempts.filter((attempt) => isTooLate(payment, attempt)).map(({ id }) => id),

@@ -254,20 +254,26 @@ function Money({ payment, amounts }: MoneyProps) {
 }
 
 function Reserve({ payment, reserve }: { payment: Payment; reserve: ReserveTerms }) {
-  const { reservedMicro, reserveReleased, transfer } = payment
+  const { reservedMicro, reserveReleasedMicro, transfer } = payment
   const when =
     transfer === null ? `${reserve.days} days` : `until ${timeText(findDueDay(transfer.finalizedAt, reserve), 'date')}`
   return (
-    <tr>
-      <th scope="row">
-        {reserveReleased === null
-          ? `Of that held back, ${when}`
-          : `Of that held back, ${reserve.percent}%, and released`}
-      </th>
-      <td>
-        <Usdc micro={reserveReleased?.micro ?? reservedMicro} />
-      </td>
-    </tr>
+    <>
+      <tr>
+        <th scope="row">{`Of that held back, ${when}`}</th>
+        <td>
+          <Usdc micro={reservedMicro} />
+        </td>
+      </tr>
+      {reserveReleasedMicro !== '0' && (
+        <tr>
+          <th scope="row">{`Of that held back, ${reserve.percent}%, and released`}</th>
+          <td>
+            <Usdc micro={reserveReleasedMicro} />
+          </td>
+        </tr>
+      )}
+    </>
   )
 }
 

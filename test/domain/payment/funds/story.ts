@@ -77,7 +77,7 @@ export const newFunds = (fields: Partial<Funds> = {}): Funds => ({
   payout: 'none',
   paidOut: 0n,
   lost: 0n,
-  released: null,
+  released: 0n,
   closed: null,
   listens: true,
   late: [],

@@ -133,7 +133,7 @@ export const paymentObject = z
           days: z.int(),
           held_usdc: usdcAmount,
           due_on: z.iso.date().nullable(),
-          released_usdc: usdcAmount.nullable(),
+          released_usdc: usdcAmount,
           release: z.string().nullable(),
         })
         .nullable(),
