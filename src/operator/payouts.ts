@@ -76,10 +76,7 @@ async function carryOut(
 ): Promise<boolean> {
   const isReserve = isId('reserveRelease', ownerId)
   if (name === 'void') {
-    if (isReserve)
-      throw new Refusal(
-        `${ownerId} pays reserves, which go to no buyer: stop it instead, with \`pinrail settlement stop ${ownerId}\``,
-      )
+    if (isReserve) return requestVoid(tx, ownerId)
     return voidPayout(tx, { publicUrl: settings.PUBLIC_URL, now: Date.now }, ownerId)
   }
   if (name === 'resume') {

@@ -141,6 +141,27 @@ describe('payouts', () => {
     for (const { recipient, micro } of [...queued, next!]) expect(await fixture.balance(recipient)).toBe(micro)
   })
 
+  test('an operator voids a release to a wallet that cannot be paid, and its reserves are held back again', async () => {
+    const [queued] = await fixture.queue([{}])
+    await fixture.finalize(fixture.runner())
+    const release = await plantRelease(queued!, { day: '2026-11-21', micro: '60000' })
+    const released = 'update payment set reserved_micro = 0, reserve_released_micro = 60000 where id = $1'
+    await plant(fixture.db, released, [queued!.paymentId])
+    const before = await fixture.balance(queued!.recipient)
+    expect(await change('stop', release)).toBe(0)
+    expect(await change('void', release)).toBe(0)
+    await fixture.finalize(fixture.runner())
+    expect(await state(release)).toBe('voided')
+    expect(await change('resume', release)).toBe(0)
+    expect(await change('resume', release)).toBe(1)
+    expect(await fixture.balance(queued!.recipient)).toBe(before)
+    const { rows } = await fixture.db.query(
+      'select reserve_released_micro::int as released, (select count(*)::int from reserve_release_part where payment_id = id) as parts from payment where id = $1',
+      [queued!.paymentId],
+    )
+    expect(rows).toEqual([{ released: 0, parts: 0 }])
+  })
+
   test('a rebuild lists the releases of reserves that are paid here, and those that the database lacks', async () => {
     const [queued] = await fixture.queue([{}])
     await fixture.finalize(fixture.runner())

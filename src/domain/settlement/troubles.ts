@@ -342,13 +342,13 @@ const ATTENDED: readonly Attended[] = [
     kinds: ['release_stopped'],
     what: (count) =>
       `${plural(count, 'release')} of reserves ${count === 1 ? 'is' : 'are'} stopped until an operator decides`,
-    todo: 'End the cause: above PAYOUT_MAX_USDC, see whether so much is right, raise it and restart the workers. Then run `pinrail settlement resume <release>`: every check is made again.',
+    todo: 'End the cause: above PAYOUT_MAX_USDC, see whether so much is right, raise it and restart the workers. Then run `pinrail settlement resume <release>`: every check is made again. If Circle has blocked the wallet, void the release with `pinrail settlement void <release>`, and let the merchant set another wallet.',
   },
   {
     kind: 'release',
     kinds: ['release_voided'],
-    what: (count) => `${plural(count, 'release')} of reserves ${count === 1 ? 'was' : 'were'} canceled on chain`,
-    todo: 'No code cancels a release: find out who has the key of the treasury. Then run `pinrail settlement resume <release>`: its reserves are released again, under another nonce.',
+    what: (count) => `${plural(count, 'release')} of reserves ${count === 1 ? 'is' : 'are'} void`,
+    todo: 'If no operator has voided it (`pinrail merchants show <merchant>` lists their actions), find out who has the key of the treasury. Once the merchant has the right wallet, run `pinrail settlement resume <release>`: its reserves are released again to that wallet, under another nonce.',
   },
   {
     kind: 'release',

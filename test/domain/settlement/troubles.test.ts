@@ -316,7 +316,7 @@ describe('Other troubles of the record', () => {
 
   test.each([
     ['release_stopped', '1 release of reserves is stopped until an operator decides', 'settlement resume'],
-    ['release_voided', '1 release of reserves was canceled on chain', 'settlement resume'],
+    ['release_voided', '1 release of reserves is void', 'settlement resume'],
     ['release_overdue', 'the reserves of 1 merchant were due two days ago and are held back', 'log of the workers'],
     ['release_differs', '1 release that the restored backup lacks is of another amount than is due', 'disputes'],
   ])('a release of reserves that waits as %s is a trouble that stops no other payout', (kind, what, todo) => {
