@@ -15,6 +15,7 @@ export const WEBHOOK_EVENT_TYPES = [
   'refund.funded',
   'refund.succeeded',
   'refund.failed',
+  'reserve.released',
   'payment_link.completed',
   'webhook_endpoint.disabled',
 ] as const

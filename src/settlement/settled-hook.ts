@@ -1,12 +1,14 @@
 import type { Tx } from '../db/db.ts'
 import { bookAll } from '../db/ledger.ts'
 import { recordPaidReleases } from '../db/reserves/releases.ts'
+import { recordEvents } from '../db/webhooks/events.ts'
 import { isId } from '../domain/ids.ts'
 import { type Booking, claimed, gasSpent, reservePaid } from '../domain/ledger.ts'
 import { withPaidOut } from '../domain/payment/funds/funds.ts'
 import { toFunds } from '../domain/payment/funds/stored-funds.ts'
 import type { Payment } from '../domain/payment/payment-object.ts'
 import type { Settlement } from '../domain/settlement/payout.ts'
+import { renderRelease } from '../domain/settlement/reserve-release.ts'
 import { createNote } from '../domain/timeline.ts'
 import { type ChangeContext, changeLockedPayments } from '../payments/change-payment.ts'
 import type { LockedDraft } from '../payments/payment-draft.ts'
@@ -15,7 +17,7 @@ export type Wake = (sweep: 'changes' | 'receipts' | 'callbacks' | 'refunds') => 
 
 /**
  * Payouts that are final on chain move their payments to `succeeded`. All of them are written in one statement, with
- * books, timeline, events and outbox rows. Those of reserves are booked and recorded.
+ * books, timeline, events and outbox rows. Those of reserves are booked, recorded and announced.
  */
 export function createSettledHook(context: ChangeContext, wake: Wake) {
   return async function onSettled(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
@@ -25,15 +27,27 @@ export function createSettledHook(context: ChangeContext, wake: Wake) {
     })
     const ofReserves = settlements.filter(({ ownerId }) => isId('reserveRelease', ownerId))
     const ofPayments = settlements.filter((settlement) => !ofReserves.includes(settlement))
-    if (ofReserves.length > 0) await recordPaidReleases(tx, ofReserves)
+    const at = new Date(context.now()).toISOString()
+    const released = ofReserves.length === 0 ? [] : await recordPaidReleases(tx, ofReserves)
     const bookings = ofReserves.flatMap((settlement) => [...listBookings(settlement), reservePaid(settlement)])
-    await bookAll(tx, bookings, new Date(context.now()).toISOString())
+    await bookAll(tx, bookings, at)
     await changeLockedPayments(
       tx,
       context,
       ofPayments.map((settlement) => ({
         id: settlement.ownerId,
         change: (draft) => recordSettlement(draft, settlement),
+      })),
+    )
+    await recordEvents(
+      tx,
+      released.map((release) => ({
+        merchantId: release.merchantId,
+        livemode: release.livemode,
+        type: 'reserve.released',
+        paymentId: null,
+        object: renderRelease(release),
+        at,
       })),
     )
   }

@@ -5,11 +5,11 @@ import { many, sql } from '../../src/db/db.ts'
 import { setStatus } from '../../src/db/merchants/agreement.ts'
 import { readStatement } from '../../src/db/merchants/statement.ts'
 import { setWallet } from '../../src/db/merchants/wallets.ts'
-import { readHeldBack } from '../../src/db/reserves/releases.ts'
+import { readHeldBack, recordPaidReleases } from '../../src/db/reserves/releases.ts'
 import { markRestored } from '../../src/db/settlement/observer/forgotten-payouts.ts'
 import { listSettlementAttention } from '../../src/db/settlement/observer/standing.ts'
 import { resumePayout } from '../../src/db/settlement/payouts.ts'
-import { convertToMicroUsdc, splitFee, takePercent } from '../../src/domain/money.ts'
+import { convertToMicroUsdc, formatUsdc, splitFee, takePercent } from '../../src/domain/money.ts'
 import { payoutNonce } from '../../src/evm/payout-nonce.ts'
 import { releaseId } from '../../src/evm/release-id.ts'
 import { holdBackAgain } from '../../src/settlement/release-round.ts'
@@ -304,6 +304,46 @@ describe('The reserve of a merchant', () => {
     expect(await paidOut()).toBe(BigInt(getNet(paid)))
     expect((await fixture.ledger())['merchant_payable USDC']).toBeUndefined()
     expect(await fixture.differences()).toEqual([])
+  })
+
+  test('a final release sends its event once, with its amount and transfer', async () => {
+    const sold = [await settled(10_000), await settled(5_000)]
+    fixture.advance((RESERVE.days + 1) * DAY_MS)
+    expect(await fixture.release()).toBe(1)
+    const events = async () =>
+      (
+        await fixture.db.query(
+          `select payment_id, convert_from(body, 'UTF8')::jsonb -> 'data' -> 'object' as object from event where type = 'reserve.released'`,
+        )
+      ).rows
+    expect(await events()).toEqual([])
+    await proveReleases()
+    const [made] = await releases()
+    const { rows } = await fixture.db.query('select * from treasury_log where owner_id = $1', [made!.id])
+    const { tx_hash: txHash, finalized_at: finalizedAt } = rows[0] as { tx_hash: `0x${string}`; finalized_at: Date }
+    const micro = sold.reduce((sum, paid) => sum + getReserve(paid), 0n)
+    expect(await events()).toEqual([
+      {
+        payment_id: null,
+        object: {
+          id: made!.id,
+          object: 'reserve_release',
+          livemode: false,
+          due_on: new Date(fixture.clock()).toISOString().slice(0, 10),
+          payments: 2,
+          amount_usdc: formatUsdc(micro.toString()),
+          wallet: WALLET,
+          chain_id: PLACE.chainId,
+          token: PLACE.token,
+          tx_hash: txHash,
+          finalized_at: finalizedAt.toISOString(),
+          created_at: expect.stringMatching(/Z$/),
+        },
+      },
+    ])
+    // The transfer is final in another block.
+    const again = { ownerId: made!.id, txHash, finalizedAt }
+    expect(await fixture.db.transaction((tx) => recordPaidReleases(tx, [again]))).toEqual([])
   })
 
   test('a void release that an unknown signature has paid is not released once more', async () => {

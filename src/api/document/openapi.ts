@@ -12,6 +12,7 @@ import { CHARGED_BACK_PAYMENT, EVENT, PATH_IDS } from './examples.ts'
 import { USED_UP } from './link-example.ts'
 import { openAnswers } from './open-answers.ts'
 import { SUCCEEDED_REFUND } from './refund-examples.ts'
+import { RESERVE_RELEASE } from './release-example.ts'
 
 /** The OpenAPI 3.1 document of the operations: generated, never written by hand. */
 
@@ -123,6 +124,7 @@ function createWebhookPaths(): ZodOpenApiPathsObject {
 const SUBJECTS = {
   payment: { name: 'A payment', example: EVENT.data.object, event: EVENT_OBJECTS.payment },
   refund: { name: 'A refund', example: SUCCEEDED_REFUND, event: EVENT_OBJECTS.refund },
+  reserve: { name: 'A release of reserves', example: RESERVE_RELEASE, event: EVENT_OBJECTS.reserve },
   payment_link: { name: 'A payment link', example: USED_UP, event: EVENT_OBJECTS.payment_link },
   webhook_endpoint: { name: 'A webhook endpoint', example: SWITCHED_OFF, event: EVENT_OBJECTS.webhook_endpoint },
 }

@@ -2,10 +2,12 @@ import { z } from 'zod'
 import type { Hex } from '../../domain/hex.ts'
 import type { MicroUsdc } from '../../domain/money.ts'
 import type { Settlement } from '../../domain/settlement/payout.ts'
+import type { PaidRelease } from '../../domain/settlement/reserve-release.ts'
 import { payoutNonce } from '../../evm/payout-nonce.ts'
 import { releaseId } from '../../evm/release-id.ts'
 import { execute, many, maybeOne, one, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
 import { currentAddress } from '../merchants/wallets.ts'
+import { time } from '../payments/payment-rows.ts'
 import type { SettlementScope } from '../settlement/context.ts'
 import { hex } from '../settlement/payouts.ts'
 import { dueOn, isHeldBack } from './held-back.ts'
@@ -173,12 +175,56 @@ export async function storeRelease(
   )
 }
 
-export async function recordPaidReleases(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
-  await execute(
+const paidReleaseRow = z
+  .object({
+    id: z.string(),
+    merchant_id: z.string(),
+    livemode: z.boolean(),
+    due_on: z.string(),
+    payments: z.number(),
+    micro_usdc: z.string(),
+    recipient: z.string(),
+    chain_id: z.number(),
+    token: z.string(),
+    tx_hash: hex,
+    finalized_at: time,
+    created_at: time,
+  })
+  .transform(
+    (row): PaidRelease => ({
+      id: row.id,
+      merchantId: row.merchant_id,
+      livemode: row.livemode,
+      dueOn: row.due_on,
+      payments: row.payments,
+      micro: row.micro_usdc,
+      recipient: row.recipient,
+      chainId: row.chain_id,
+      token: row.token,
+      txHash: row.tx_hash,
+      finalizedAt: row.finalized_at,
+      createdAt: row.created_at,
+    }),
+  )
+
+/** Returns those that had no transfer before: the block of one can leave the chain, and another has it then. */
+export function recordPaidReleases(
+  tx: Tx,
+  settlements: readonly Pick<Settlement, 'ownerId' | 'txHash' | 'finalizedAt'>[],
+): Promise<PaidRelease[]> {
+  const given = settlements.map(({ ownerId, txHash, finalizedAt }) => ({ ownerId, txHash, finalizedAt }))
+  return many(
     tx,
-    sql`update reserve_release r set tx_hash = s."txHash", finalized_at = s."finalizedAt"
-        from jsonb_to_recordset(${JSON.stringify(settlements.map(({ ownerId, txHash, finalizedAt }) => ({ ownerId, txHash, finalizedAt })))}::jsonb)
-          as s("ownerId" text, "txHash" text, "finalizedAt" timestamptz) where r.id = s."ownerId"`,
+    paidReleaseRow,
+    sql`with given as (select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
+            as s("ownerId" text, "txHash" text, "finalizedAt" timestamptz)),
+          before as (select r.id, r.tx_hash is null as is_first from reserve_release r join given on given."ownerId" = r.id),
+          changed as (update reserve_release r set tx_hash = given."txHash", finalized_at = given."finalizedAt"
+            from given where r.id = given."ownerId" returning r.*)
+        select r.id, r.merchant_id, r.livemode, r.due_on::text,
+          (select count(*)::int from reserve_release_part where release_id = r.id) as payments, r.micro_usdc::text,
+          r.recipient, p.chain_id, p.token, r.tx_hash, r.finalized_at, r.created_at
+        from changed r join before using (id) join payout p on p.owner_id = r.id where before.is_first order by r.id`,
   )
 }
 

@@ -336,6 +336,7 @@ describe('The document', () => {
       expect(closed.map(([, value]) => value)).toEqual([
         'payment.succeeded',
         'refund.created',
+        'reserve.released',
         'payment_link.completed',
         'webhook_endpoint.disabled',
         'webhook.test',
@@ -374,7 +375,7 @@ describe('The document', () => {
           expect.objectContaining({ type }),
           null,
         ])
-        const object = type.split('.')[0]
+        const object = type === 'reserve.released' ? 'reserve_release' : type.split('.')[0]
         expect(media?.example).toMatchObject({ type, data: { object: { object } } })
         expect(post.parameters?.map(({ name }) => name)).toEqual([
           'webhook-id',

@@ -11,6 +11,7 @@ import { linkObject } from './links/link-object.ts'
 import { cursorSchema, listSchema, noCursor, pageQuery, readPage, wholeNumber } from './lists.ts'
 import { paymentObject } from './payments/payment-schemas.ts'
 import { refundObject } from './refunds/refund-schemas.ts'
+import { releaseObject } from './reserves/release-schema.ts'
 import { endpointObject } from './webhooks/endpoint-schemas.ts'
 
 /** The types of the events about a subject. */
@@ -38,6 +39,7 @@ const describeEvent = <Type extends z.ZodType, Subject extends z.ZodType>(type: 
 export const EVENT_OBJECTS = {
   payment: describeEvent(typesAbout('payment'), paymentObject).meta({ id: 'PaymentEvent' }),
   refund: describeEvent(typesAbout('refund'), refundObject).meta({ id: 'RefundEvent' }),
+  reserve: describeEvent(typesAbout('reserve'), releaseObject).meta({ id: 'ReserveEvent' }),
   payment_link: describeEvent(typesAbout('payment_link'), linkObject).meta({ id: 'PaymentLinkEvent' }),
   webhook_endpoint: describeEvent(typesAbout('webhook_endpoint'), endpointObject).meta({ id: 'WebhookEndpointEvent' }),
 }
@@ -46,7 +48,7 @@ const testEvent = describeEvent(z.enum(['webhook.test']), z.looseObject({ object
   id: 'TestEvent',
 })
 
-const { payment, refund, payment_link, webhook_endpoint } = EVENT_OBJECTS
+const { payment, refund, reserve, payment_link, webhook_endpoint } = EVENT_OBJECTS
 
 /** The schema of each type of event. */
 const mapping = Object.fromEntries([
@@ -55,7 +57,7 @@ const mapping = Object.fromEntries([
 ])
 
 export const eventObject = z
-  .discriminatedUnion('type', [payment, refund, payment_link, webhook_endpoint, testEvent])
+  .discriminatedUnion('type', [payment, refund, reserve, payment_link, webhook_endpoint, testEvent])
   .meta({
     id: 'Event',
     description: 'Exactly as it is sent to webhook endpoints, byte for byte.',
