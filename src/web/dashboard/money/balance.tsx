@@ -134,6 +134,12 @@ function Files({ months, excel }: { months: readonly string[]; excel: boolean })
   )
 }
 
+/** Reserves are due in the past while payouts are held, or before the release of the day is made. */
+function nextRelease(on: string | null, now: string): string {
+  if (on === null) return ''
+  return on <= now.slice(0, 10) ? `due since ${timeText(on, 'date')}` : `next release ${timeText(on, 'date')}`
+}
+
 function Stats({ view: { coming, heldBack, thisMonth, now } }: { view: BalanceView }) {
   const month = timeText(now, 'month')
   const oldest = coming.oldest === null ? '' : ` · oldest ${spanText(Date.parse(now) - Date.parse(coming.oldest))}`
@@ -141,11 +147,7 @@ function Stats({ view: { coming, heldBack, thisMonth, now } }: { view: BalanceVi
     <dl class="stats">
       <Stat name="In progress" micro={coming.net_micro} small={`${plural(coming.payments, 'payment')}${oldest}`} />
       {heldBack.micro !== '0' && (
-        <Stat
-          name="Held back as a reserve"
-          micro={heldBack.micro}
-          small={heldBack.nextOn === null ? '' : `next release ${timeText(heldBack.nextOn, 'date')}`}
-        />
+        <Stat name="Held back as a reserve" micro={heldBack.micro} small={nextRelease(heldBack.nextOn, now)} />
       )}
       <Stat
         name={`Received, ${month}`}
@@ -176,10 +178,10 @@ function Stat({ name, micro, small }: { name: string; micro: string; small: stri
 const RESERVE_COLUMNS: readonly Column<StatementLine>[] = [
   {
     name: 'Held back',
-    look: 'num',
+    look: 'num wide-only',
     cell: ({ reserved_micro: micro }) => (micro === '0' ? '0' : `−${usdcText(micro, 6)}`),
   },
-  { name: 'Released', look: 'num', cell: ({ released_micro: micro }) => usdcText(micro, 6) },
+  { name: 'Released', look: 'num wide-only', cell: ({ released_micro: micro }) => usdcText(micro, 6) },
 ]
 
 /** The columns of periods with refunds. */
