@@ -1,7 +1,9 @@
 import type { Account } from '../../../src/domain/payment/funds/account.ts'
-import type { getLoss } from '../../../src/domain/payment/funds/funds.ts'
+import type { getLoss, getShortage } from '../../../src/domain/payment/funds/funds.ts'
 import type { findMoneyStep } from '../../../src/domain/payment/funds/money-step.ts'
 import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
+import type { Refund, treasuryShare } from '../../../src/domain/refund/refund.ts'
+import type { decideRefundStep } from '../../../src/domain/refund/refund-step.ts'
 import { ANSWER, type Defect, FUNDS, MONEY_STEP, neverAsked, neverDone, plant } from './defect.ts'
 
 /** Bugs of money that leaves: a partner reverses it, or it is given back. */
@@ -57,6 +59,51 @@ export const REFUND_DEFECTS: readonly Defect[] = [
     plant: plant<typeof findMoneyStep>((real) => (funds) => {
       const wanted = funds.accounts.find(({ back }) => back === 'wanted')
       return wanted === undefined ? real(funds) : { do: 'give_back', accountId: wanted.id }
+    }),
+  },
+  {
+    name: 'the treasury takes the USDC of a refund that failed',
+    caughtBy: 'a refund that the partner refuses fails, and the USDC goes back',
+    file: 'src/domain/refund/refund.ts',
+    seam: 'treasuryShare',
+    plant: plant<typeof treasuryShare>((real) => (refund) => real({ ...refund, status: 'succeeded' })),
+  },
+  {
+    name: 'a refund takes all USDC that arrived for it',
+    caughtBy: 'what is too much for a refund goes back',
+    file: 'src/domain/refund/refund-change.ts',
+    seam: 'takeFunds',
+    plant: plant<(refund: Refund) => unknown>(
+      (real) => (refund) => real({ ...refund, requiredMicro: refund.receivedMicro }),
+    ),
+  },
+  {
+    name: 'each try asks the partner for another refund',
+    caughtBy: 'a refund whose answer is lost is asked for again under its key',
+    file: 'src/activities/refund/ask-refund.ts',
+    seam: 'callPartner',
+    plant: plant<(deps: unknown, refund: Refund) => unknown>((real) => {
+      let tries = 0
+      return (deps, refund) => real(deps, { ...refund, partnerKey: `${refund.id}${++tries}` })
+    }),
+  },
+  {
+    name: 'what a refund has given to the buyer is lost',
+    caughtBy: 'a partial refund that is paid for by a transfer leaves the rest refundable',
+    file: FUNDS,
+    seam: 'getShortage',
+    plant: plant<typeof getShortage>(
+      (real) => (funds, account) => real(funds, { ...account, refunded: 0n, refunding: 0n }),
+    ),
+  },
+  {
+    name: 'a refund without its USDC never ends',
+    caughtBy: 'a refund with too little USDC expires, and the USDC goes back',
+    file: 'src/domain/refund/refund-step.ts',
+    seam: 'decideRefundStep',
+    plant: plant<typeof decideRefundStep>((real) => (refund, clock) => {
+      const step = real(refund, clock)
+      return step.do === 'expire' ? { do: 'wait', until: clock.now + 3_600_000 } : step
     }),
   },
 ]

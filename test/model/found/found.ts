@@ -4,6 +4,7 @@ import { HAND_WRITTEN } from './hand-written.ts'
 import { MISFITS } from './misfits.ts'
 import { OUTDATED } from './outdated.ts'
 import { PAID_IN_FULL } from './paid-in-full.ts'
+import { REFUNDED } from './refunded.ts'
 import { REFUSED } from './refused.ts'
 import type { Found } from './story.ts'
 import { WAITING } from './waiting.ts'
@@ -19,6 +20,7 @@ export const FOUND: readonly Found[] = [
   ...CHANGED,
   ...WITHHELD,
   ...REFUSED,
+  ...REFUNDED,
   ...WON_BACK,
   ...OUTDATED,
   ...PAID_IN_FULL,

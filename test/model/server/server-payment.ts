@@ -5,6 +5,7 @@ import { newPayment } from '../../../scripts/test/new-payment.ts'
 import { recordPartnerEvent } from '../../../src/db/payments/partner-events.ts'
 import { readStarts } from '../../../src/db/payments/payment-starts.ts'
 import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
+import { readPaymentRefunds } from '../../../src/db/refunds/refunds.ts'
 import { insertDeposits } from '../../../src/db/settlement/deposits.ts'
 import { requestVoid } from '../../../src/db/settlement/payouts.ts'
 import type { OpenAttemptRequest } from '../../../src/domain/payment/requests.ts'
@@ -115,7 +116,13 @@ export async function openServerPayment(paymentFixture: PaymentFixture, story: P
     return work
   }
 
-  const system = { loadPayment, requestVoid, insertDeposits, createSettlementHooks } as unknown as TestPayment['system']
+  const system = {
+    loadPayment,
+    requestVoid,
+    insertDeposits,
+    createSettlementHooks,
+    readPaymentRefunds,
+  } as unknown as TestPayment['system']
   const hooks = createSettlementHooks({ publicUrl: paymentFixture.api, now: clock })
   const timeline = { now: clock, settle, pass, after: () => undefined } as unknown as TestPayment['timeline']
   const testServices = { sandbox, tenant: paymentFixture.tenant } as unknown as TestPayment['testServices']
@@ -133,6 +140,7 @@ export async function openServerPayment(paymentFixture: PaymentFixture, story: P
     system,
     testServices,
     engine: createEngine({ db, hooks, system, now: clock, isShort, heardAt: clock }),
+    chain: { transfers: [] } as unknown as TestPayment['chain'],
     troubles,
     asks,
     announced: [],
@@ -172,6 +180,10 @@ export async function openServerPayment(paymentFixture: PaymentFixture, story: P
     },
     relayChanges: () => {
       mustRelay = true
+    },
+    relayRefunds: () => undefined,
+    loseRefund: () => {
+      throw new Error('no refunds are played on the server')
     },
     repeatCallbacks: () => {
       hasCallbacks = true

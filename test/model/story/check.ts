@@ -13,6 +13,7 @@ import {
   checkReturned,
   checkSettled,
 } from './checks/money.ts'
+import { checkRefunds, checkUsdc } from './checks/refunds.ts'
 import { checkConversion, checkDelay, checkExpiry, checkRate, checkTokens, checkWithheld } from './checks/reports.ts'
 import { checkHeldThere, checkVisible, checkWakers } from './checks/wakers.ts'
 
@@ -29,6 +30,8 @@ export async function checkStory(testPayment: TestPayment): Promise<string[]> {
     ...checkListening(facts),
     ...checkLosses(facts),
     ...(await checkReturned(facts)),
+    ...(await checkRefunds(facts)),
+    ...checkUsdc(facts),
     ...checkOutside(facts),
     ...checkSettled(facts),
     ...(await checkWakers(facts)),

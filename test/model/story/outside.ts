@@ -1,7 +1,7 @@
 import type { ProviderName } from '../../../src/domain/methods.ts'
 import { LATE_FROM, type SandboxOrder } from '../../../src/sandbox/partners/order.ts'
 import { type Attempt, listAttempts, readOrder } from '../fixture/books.ts'
-import { SCOPE } from '../fixture/engine.ts'
+import { SCOPE } from '../fixture/chain.ts'
 import type { TestPayment } from '../fixture/payment.ts'
 import type { Arrival, PartnerAct, Step } from './steps.ts'
 
@@ -156,7 +156,7 @@ let deposits = 0
 export async function deposit(testPayment: TestPayment, step: Extract<Step, { do: 'deposit' }>): Promise<void> {
   const { db, system, paymentId, timeline } = testPayment
   const { rows } = await db.query(
-    'select address, attempt_id, asked_micro::text, token from deposit where payment_id = $1',
+    'select address, attempt_id, asked_micro::text, token from deposit where payment_id = $1 and attempt_id is not null',
     [paymentId],
   )
   const row = rows[0] as

@@ -6,6 +6,16 @@ import { checkStory } from './check.ts'
 import { checkBetween } from './checks/between.ts'
 import { decide, see } from './operator.ts'
 import { atPartner, deposit, type Playing, spread } from './outside.ts'
+import {
+  cancelRefund,
+  carrySigned,
+  createRefund,
+  finishChain,
+  loseRefund,
+  refuseOrphans,
+  sendUsdc,
+  signRefund,
+} from './refunds.ts'
 import type { Step, Story, StoryStep } from './steps.ts'
 import { DAYS_TO_FILL, tidyUp } from './tidy.ts'
 import { lookAt, type View } from './view.ts'
@@ -71,6 +81,8 @@ async function findWrong(testPayment: TestPayment): Promise<string[]> {
 async function playStep(playing: Playing, step: StoryStep): Promise<void> {
   const { testPayment } = playing
   await act(playing, step)
+  // What a step has changed of a refund wakes its workflow.
+  testPayment.relayRefunds()
   if (step.together === true) return
   await testPayment.timeline.settle()
   const { wrong, sold } = await checkBetween(testPayment, playing.sold)
@@ -121,6 +133,18 @@ async function act(playing: Playing, step: StoryStep): Promise<void> {
       return testPayment.ask('cancel', 'cancel', { who: 'outside' })
     case 'extend':
       return extend(testPayment, step)
+    case 'refund':
+      return createRefund(testPayment, step)
+    case 'send USDC':
+      return sendUsdc(testPayment, step)
+    case 'sign':
+      return signRefund(testPayment, step)
+    case 'lanes':
+      return carrySigned(testPayment, step)
+    case 'cancel a refund':
+      return cancelRefund(testPayment, step)
+    case 'lose a refund':
+      return loseRefund(testPayment, step)
     case 'lose the run':
       return testPayment.lose()
     case 'cut the next activity':
@@ -160,6 +184,8 @@ async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<
     const wrong = await engine.finish(testPayment.paymentId)
     if (wrong !== null) testPayment.wrong.push(wrong)
     testPayment.relayChanges()
+    await refuseOrphans(testPayment)
+    await finishChain(testPayment)
   }
   if (payouts === 'at once') await settle()
   await timeline.pass(HOUR_MS)
@@ -175,6 +201,7 @@ async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<
   }
   // Here the relay searches for payments without a workflow once a day.
   await timeline.pass(25 * HOUR_MS)
+  await finishChain(testPayment)
 }
 
 /** Removes everything, so that the next story starts clean. */

@@ -4,6 +4,7 @@ import { FITTING } from './ideas/fitting.ts'
 import type { Idea } from './ideas/idea.ts'
 import { OWNING } from './ideas/owning.ts'
 import { PAYING } from './ideas/paying.ts'
+import { REFUNDING } from './ideas/refunding.ts'
 import { REFUSING } from './ideas/refusing.ts'
 import { RETURNING } from './ideas/returning.ts'
 import { TROUBLE } from './ideas/trouble.ts'
@@ -16,7 +17,7 @@ import type { View } from './view.ts'
  * drawn story is a plain list of steps, and can be played again without drawing.
  */
 
-const IDEAS: readonly Idea[] = [...PAYING, ...OWNING, ...FITTING, ...REFUSING, ...RETURNING, ...TROUBLE]
+const IDEAS: readonly Idea[] = [...PAYING, ...OWNING, ...FITTING, ...REFUSING, ...RETURNING, ...REFUNDING, ...TROUBLE]
 const MOST_STEPS = 16
 /** Currencies with and without decimals, of high and low value. */
 const CURRENCIES = ['EUR', 'EUR', 'EUR', 'USD', 'GBP', 'HUF', 'ISK', 'SEK'] as const

@@ -36,6 +36,8 @@ function simplerThan(step: StoryStep): StoryStep[] {
   if (step.do === 'partner' && step.percent !== 100) simpler.push({ ...step, percent: 100 })
   if (step.do === 'partner' && step.arrival !== 'signaled') simpler.push({ ...step, arrival: 'signaled' })
   if (step.do === 'fault' && step.times > 1) simpler.push({ ...step, times: 1 })
+  if ((step.do === 'send USDC' || step.do === 'refund') && step.percent !== 100) simpler.push({ ...step, percent: 100 })
+  if ((step.do === 'send USDC' || step.do === 'lanes') && !step.final) simpler.push({ ...step, final: true })
   if (step.do === 'wait' && step.minutes > 1) simpler.push({ ...step, minutes: step.minutes > 60 ? 60 : 1 })
   if (step.do === 'click' && step.provider !== 'wallet_app') simpler.push({ ...step, provider: 'wallet_app' })
   if (step.do === 'decide' && step.of !== null) simpler.push({ ...step, of: null })
@@ -48,7 +50,7 @@ function simplerThan(step: StoryStep): StoryStep[] {
 
 /** Removes what differs from play to play, so that two failures can be compared. */
 export function getFailureKind(wrong: string): string {
-  return wrong.replaceAll(/\b(?:pay|att|evt)_[0-9a-z]{26}/g, 'ID').replaceAll(/\b\d+\b/g, 'N')
+  return wrong.replaceAll(/\b(?:pay|att|evt|ref)_[0-9a-z]{26}/g, 'ID').replaceAll(/\b\d+\b/g, 'N')
 }
 
 /** The story as an entry of a list in `test/model/found`. */

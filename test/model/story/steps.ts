@@ -4,7 +4,7 @@ import type { Say } from '../../../src/domain/payment/requests.ts'
 import type { EngineAct } from '../fixture/engine.ts'
 import type { Operation, Trouble } from '../fixture/parties.ts'
 
-/** The steps of a story. `of` counts the payment's attempts from 0; a step that does not apply does nothing. */
+/** The steps of a story. `of` counts the payment's attempts, or its refunds, from 0; a step that does not apply does nothing. */
 
 export type PartnerAct =
   | 'pay'
@@ -67,6 +67,16 @@ export type Step =
    * row.
    */
   | { readonly do: 'extend'; readonly signaled: boolean }
+  /** The merchant refunds a part of the settled payment. */
+  | { readonly do: 'refund'; readonly percent: number }
+  /** USDC of this part of the required amount arrives at the address of a refund. `final`: the platform records it at once. */
+  | { readonly do: 'send USDC'; readonly of: number; readonly percent: number; readonly final: boolean }
+  /** The merchant's wallet signs the transfer that pays for a refund. */
+  | { readonly do: 'sign'; readonly of: number }
+  /** The lanes carry signed transfers to and from the addresses of refunds. */
+  | { readonly do: 'lanes'; readonly final: boolean }
+  | { readonly do: 'cancel a refund'; readonly of: number }
+  | { readonly do: 'lose a refund'; readonly of: number }
   | { readonly do: 'lose the run' }
   | { readonly do: 'cut the next activity'; readonly at: number }
   | { readonly do: 'continue as new' }

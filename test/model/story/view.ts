@@ -4,6 +4,8 @@ import { listOffered } from '../../../src/domain/payment/decision.ts'
 import { getExcess } from '../../../src/domain/payment/funds/funds.ts'
 import { toAccount, toFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
 import type { AttemptStatus, PaymentStatus } from '../../../src/domain/payment/payment.ts'
+import { countRefundable } from '../../../src/domain/payment/payment-object.ts'
+import type { RefundStatus } from '../../../src/domain/refund/refund.ts'
 import { listAttempts, readOrder } from '../fixture/books.ts'
 import type { TestPayment } from '../fixture/payment.ts'
 
@@ -37,6 +39,9 @@ export type View = {
   /** `none`: the engine has no payout. */
   readonly payout: string
   readonly runs: boolean
+  readonly refunds: readonly RefundStatus[]
+  /** True if a part of the payment can still be refunded. */
+  readonly refundable: boolean
   /** The time until it expires. */
   readonly minutesLeft: number
 }
@@ -78,6 +83,10 @@ export async function lookAt(testPayment: TestPayment): Promise<View> {
     voiding: payment.payout === 'voiding',
     payout: (payout.rows[0] as { state: string } | undefined)?.state ?? 'none',
     runs: testPayment.server.running(testPayment.paymentId) !== null,
+    refunds: (await testPayment.system.readPaymentRefunds(testPayment.db, testPayment.paymentId)).map(
+      ({ status: refundStatus }) => refundStatus,
+    ),
+    refundable: countRefundable(payment) !== '0',
     minutesLeft: Math.floor((Date.parse(payment.expiresAt) - testPayment.timeline.now()) / 60_000),
   }
 }

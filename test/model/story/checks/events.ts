@@ -2,7 +2,7 @@ import { type Currency, isCurrency } from '../../../../src/domain/currencies.ts'
 import { formatAmount, formatUsdc } from '../../../../src/domain/money.ts'
 import { type AttemptStatus, getReport, isClosed, type PaymentStatus } from '../../../../src/domain/payment/payment.ts'
 import { isWebhookEventType } from '../../../../src/domain/webhook.ts'
-import { type Facts, findSold, getAsset, lastThere } from './facts.ts'
+import { type Facts, findSold, getAsset, getRefundedUnits, lastThere } from './facts.ts'
 import { computeLoss } from './money.ts'
 
 /** The responses to operators, and the payment that merchants read. */
@@ -152,7 +152,7 @@ const hasMore = (facts: Facts): boolean => {
   const sold = findSold(facts)
   return facts.orders.some((order) => {
     const settled = order.attempt.id === sold?.attempt.id ? sold.sale.units : 0n
-    return lastThere(order) - settled - BigInt(order.attempt.outside) > 0n
+    return lastThere(order) + getRefundedUnits(facts, order) - settled - BigInt(order.attempt.outside) > 0n
   })
 }
 
@@ -192,7 +192,7 @@ async function checkNotEmpty({ testPayment, row }: Facts): Promise<string[]> {
 export async function checkEvents(facts: Facts): Promise<string[]> {
   const { testPayment, row, paidOut } = facts
   const { rows } = await testPayment.db.query(
-    "select type, convert_from(body, 'UTF8')::jsonb -> 'data' -> 'object' as object from event where payment_id = $1 order by sequence",
+    "select type, convert_from(body, 'UTF8')::jsonb -> 'data' -> 'object' as object from event where payment_id = $1 and type like 'payment.%' order by sequence",
     [row.payment.id],
   )
   const events = rows as Event[]

@@ -1,4 +1,5 @@
 import type { Attempt, PaymentWithAttempts } from '../../../../src/domain/payment/payment-object.ts'
+import type { Refund } from '../../../../src/domain/refund/refund.ts'
 import type { SandboxOrder } from '../../../../src/sandbox/partners/order.ts'
 import { heldBy, listAttempts, listUnread, readDeposits, readOrder } from '../../fixture/books.ts'
 import type { TestPayment } from '../../fixture/payment.ts'
@@ -14,10 +15,22 @@ export type Order = {
   readonly there: bigint | null
 }
 
+/** A refund as the row has it, with its USDC by the chain, and the refund as its partner has it. */
+export type RefundFact = {
+  readonly refund: Refund
+  /** Micro-USDC of recorded transfers. */
+  readonly received: bigint
+  readonly taken: bigint
+  readonly back: bigint
+  /** Null: the partner has none with its key. */
+  readonly made: SandboxOrder['refunds'][number] | null
+}
+
 export type Facts = {
   readonly testPayment: TestPayment
   readonly row: PaymentWithAttempts
   readonly orders: readonly Order[]
+  readonly refunds: readonly RefundFact[]
   /** The attempts with readings that are not applied yet. */
   readonly unread: ReadonlySet<string>
   readonly ledger: ReadonlyMap<string, bigint>
@@ -37,6 +50,7 @@ export type Facts = {
 export async function readFacts(testPayment: TestPayment): Promise<Facts> {
   const { db, system, paymentId } = testPayment
   const row = await system.loadPayment(db, paymentId)
+  const orders = await readOrders(testPayment, row)
   const rows = async (statement: string) => (await db.query(statement, [paymentId])).rows
   const ledger = await rows(
     `select account, asset, sum(amount)::text as amount from ledger_entry e join ledger_transaction t on t.id = e.transaction_id
@@ -48,7 +62,8 @@ export async function readFacts(testPayment: TestPayment): Promise<Facts> {
   return {
     testPayment,
     row,
-    orders: await readOrders(testPayment, row),
+    orders,
+    refunds: await readRefunds(testPayment, orders),
     unread: await listUnread(testPayment),
     notes: new Map(
       notes.flatMap(({ kind, message, at }): [string, number][] => {
@@ -77,6 +92,42 @@ async function readOrders(testPayment: TestPayment, { attempts }: PaymentWithAtt
     orders.push({ attempt, order, there: isAddress ? deposits : heldBy(order) })
   }
   return orders
+}
+
+async function readRefunds(
+  { system, db, paymentId, chain }: TestPayment,
+  orders: readonly Order[],
+): Promise<RefundFact[]> {
+  const refunds = await system.readPaymentRefunds(db, paymentId)
+  return refunds.map((refund) => {
+    const recorded = chain.transfers.filter(({ refundId, recordedAt }) => refundId === refund.id && recordedAt !== null)
+    const sum = (which: 'received' | 'taken' | 'back'): bigint =>
+      recorded.reduce((total, { kind, micro }) => (kind === which ? total + micro : total), 0n)
+    const order = orders.find(({ attempt }) => attempt.id === refund.attemptId)?.order
+    const made = order?.refunds.find(({ key }) => key === refund.id) ?? null
+    return { refund, received: sum('received'), taken: sum('taken'), back: sum('back'), made }
+  })
+}
+
+/** Minor units of the order that refunds, by their rows, have given to the buyer. */
+export const getRefundedUnits = ({ refunds }: Pick<Facts, 'refunds'>, { attempt }: Order): bigint =>
+  refunds.reduce(
+    (total, { refund }) =>
+      refund.attemptId === attempt.id && refund.status === 'succeeded' ? total + BigInt(refund.amount.minor) : total,
+    0n,
+  )
+
+/** Sums the micro-USDC of refunds by the chain: at their addresses, in the treasury, the merchants', and spent. */
+export function sumRefunds({ refunds }: Pick<Facts, 'refunds'>) {
+  let [there, taken, owed, spent] = [0n, 0n, 0n, 0n]
+  for (const { refund, ...usdc } of refunds) {
+    const required = refund.status === 'succeeded' ? BigInt(refund.requiredMicro) : 0n
+    there += usdc.received - usdc.taken - usdc.back
+    taken += usdc.taken
+    owed += usdc.received - usdc.back - required
+    spent += required
+  }
+  return { there, taken, owed, spent }
 }
 
 export const balance = ({ ledger }: Facts, account: string, asset: string): bigint =>

@@ -1,18 +1,21 @@
 import { PROVIDERS } from '../../../../src/domain/methods.ts'
 import { isClosed } from '../../../../src/domain/payment/payment.ts'
 import type { Attempt } from '../../../../src/domain/payment/payment-object.ts'
+import { isWithPartner } from '../../../../src/domain/refund/refund.ts'
 import { readStatement } from '../../fixture/books.ts'
 import {
   balance,
   type Facts,
   findSold,
   getAsset,
+  getRefundedUnits,
   getUnreturned,
   isReportedAfter,
   lastThere,
   listDecided,
   type Order,
   positive,
+  sumRefunds,
 } from './facts.ts'
 
 /** Every unit has one owner, and only money that is there is paid. */
@@ -43,7 +46,8 @@ export function checkReceivables(facts: Facts): string[] {
     })
   const came = orders.find(({ attempt, there }) => getAsset(attempt) === 'USDC' && there !== null)?.there ?? 0n
   const booked = balance(facts, 'deposits', 'USDC')
-  return booked === came ? wrong : [...wrong, `${came} micro-USDC came, the books say ${booked}`]
+  const expected = came + sumRefunds(facts).there
+  return booked === expected ? wrong : [...wrong, `${expected} micro-USDC are at addresses, the books say ${booked}`]
 }
 
 /** Less than this at an address has no owner. */
@@ -53,8 +57,10 @@ const DUST_MICRO = 10_000n
 export function checkOwed(facts: Facts): string[] {
   const { row, orders, paidOut } = facts
   const sold = findSold(facts)
-  const getDebt = ({ attempt }: Order): bigint => {
-    const units = attempt.id === sold?.attempt.id ? getUnreturned(attempt) - sold.sale.units : getUnreturned(attempt)
+  const getDebt = (order: Order): bigint => {
+    const { attempt } = order
+    const rest = getUnreturned(attempt) + getRefundedUnits(facts, order)
+    const units = attempt.id === sold?.attempt.id ? rest - sold.sale.units : getUnreturned(attempt)
     const isDust = getAsset(attempt) === 'USDC' && units < DUST_MICRO && attempt.id !== row.payment.paidAttemptId
     return isDust && attempt.id !== sold?.attempt.id ? 0n : positive(units)
   }
@@ -62,7 +68,8 @@ export function checkOwed(facts: Facts): string[] {
   const assets = new Set(['USDC', ...orders.map(({ attempt }) => getAsset(attempt))])
   return [...assets].flatMap((asset) => {
     const free = sum(orders.filter(({ attempt }) => getAsset(attempt) === asset).map(getDebt))
-    const expected = asset === 'USDC' ? free + unread(facts) + net - BigInt(paidOut ?? '0') : free
+    const expected =
+      asset === 'USDC' ? free + unread(facts) + net - BigInt(paidOut ?? '0') + sumRefunds(facts).owed : free
     const owed = -balance(facts, 'suspense', asset) - balance(facts, 'merchant_payable', asset)
     const isSo = owed === expected || (asset === 'USDC' && isRest(owed - expected))
     return isSo ? [] : [`the books owe ${owed} ${asset}, and the facts ${expected} (${row.payment.status})`]
@@ -88,12 +95,16 @@ export function checkOurs(facts: Facts): string[] {
     const booked = balance(facts, account, asset)
     if (booked !== expected) wrong.push(`${account} has ${booked} ${asset}, it should be ${expected} (${status})`)
   }
-  expect('treasury', 'USDC', -BigInt(paidOut ?? '0'))
+  expect('treasury', 'USDC', sumRefunds(facts).taken - BigInt(paidOut ?? '0'))
   expect('fee_revenue', 'USDC', sold === null ? 0n : -BigInt(usdc?.fee ?? '0'))
   for (const { attempt } of facts.orders) {
     const mine = facts.orders.filter((other) => getAsset(other.attempt) === getAsset(attempt))
+    // While a refund is not over, it might account for what is missing.
+    if (facts.refunds.some(({ refund }) => isWithPartner(refund))) continue
     const lost = mine.map((other) =>
-      other.attempt.id === sold?.attempt.id ? sold.sale.units - getUnreturned(other.attempt) : 0n,
+      other.attempt.id === sold?.attempt.id
+        ? sold.sale.units - getUnreturned(other.attempt) - getRefundedUnits(facts, other)
+        : 0n,
     )
     expect('chargeback_loss', getAsset(attempt), sum(lost.map(positive)))
   }
@@ -182,7 +193,7 @@ export function computeLoss(facts: Facts, order: Order): bigint {
   const [held, outside] = [lastThere(order), BigInt(attempt.outside)]
   const sold = findSold(facts)
   const isPaidFor = facts.paidOut !== null && sold?.attempt.id === attempt.id
-  const short = isPaidFor ? positive(sold.sale.units - positive(held - outside)) : 0n
+  const short = isPaidFor ? positive(sold.sale.units - positive(held - outside) - getRefundedUnits(facts, order)) : 0n
   return short + positive(outside - held)
 }
 
@@ -205,7 +216,8 @@ export async function checkReturned(facts: Facts): Promise<string[]> {
   )
   const after = new Set(rows.map((row) => row['id'] as string))
   return facts.orders.flatMap(({ attempt, order }) => {
-    const isOurs = order?.status === 'refunded' && order.refunds.length > 0
+    const isOfMerchant = (key: string): boolean => facts.refunds.some(({ refund }) => refund.id === key)
+    const isOurs = order?.status === 'refunded' && order.refunds.some(({ key }) => !isOfMerchant(key))
     const isTwice = isOurs && after.has(attempt.id) ? ['given back from elsewhere, and then through the partner'] : []
     const isPaidFor = isOurs && facts.paidOut !== null && sold?.attempt.id === attempt.id
     return isPaidFor && !facts.testPayment.engine.wasUnexpected()

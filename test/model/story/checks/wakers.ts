@@ -1,5 +1,5 @@
 import { isClosed } from '../../../../src/domain/payment/payment.ts'
-import { type Facts, findSold, getAsset, getUnreturned, isReportedAfter } from './facts.ts'
+import { type Facts, findSold, getAsset, getRefundedUnits, getUnreturned, isReportedAfter } from './facts.ts'
 
 /** At the end only payments on the attention list are open. */
 export async function checkWakers({ testPayment, row, listed }: Facts): Promise<string[]> {
@@ -40,13 +40,14 @@ export function checkVisible(facts: Facts): string[] {
     return order?.status === 'refunded' && isAsked ? ['a person is asked about an order that was given back'] : []
   })
   if (listed.length > 0) return wrong
-  for (const { attempt, order, there } of orders) {
+  for (const known of orders) {
+    const { attempt, order, there } = known
     // A partner that withholds money still has it; a payment that ends without that money does not wait for it.
     const isOurs =
       attempt.provider === 'crypto' || ['paid', 'declined', 'canceled', 'expired'].includes(order?.status ?? '')
     if (!isOurs || there === null) continue
     const settled = sold?.attempt.id === attempt.id ? sold.sale.units : 0n
-    const left = there - settled - BigInt(attempt.outside)
+    const left = there + getRefundedUnits(facts, known) - settled - BigInt(attempt.outside)
     const least = attempt.provider === 'crypto' ? 10_000n : 1n
     if (left >= least)
       wrong.push(`${left} ${getAsset(attempt)} of the buyer's are there, and no list shows it (${row.payment.status})`)

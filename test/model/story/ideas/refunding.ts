@@ -1,0 +1,143 @@
+import type { Random } from '../../../support/random.ts'
+import type { Step, StoryStep } from '../steps.ts'
+import type { View } from '../view.ts'
+import { click, drawArrival, engine, type Idea, once, one, paid, partner, simulator, together, wait } from './idea.ts'
+
+/** Refunds of settled payments: how the merchant pays for them, and what crosses them. */
+
+export const refund = (percent: number): Step => ({ do: 'refund', percent })
+export const sendUsdc = (of: number, percent = 100, final = true): Step => ({ do: 'send USDC', of, percent, final })
+export const sign = (of: number): Step => ({ do: 'sign', of })
+export const lanes = (final = true): Step => ({ do: 'lanes', final })
+export const cancelRefund = (of: number): Step => ({ do: 'cancel a refund', of })
+export const loseRefund = (of: number): Step => ({ do: 'lose a refund', of })
+
+const PARTS = [100, 100, 60, 60, 50, 30, 110] as const
+
+/** The merchant pays in one of the ways, or not enough, too much, twice, late. */
+const pays = (random: Random, of: number): readonly StoryStep[] =>
+  random.pick<readonly StoryStep[]>([
+    [sendUsdc(of)],
+    [sendUsdc(of)],
+    [sendUsdc(of, 150)],
+    [sendUsdc(of, 60), sendUsdc(of, 40)],
+    [sendUsdc(of, 60)],
+    [sendUsdc(of, 100, false), wait(random.pick([1, 62, 70]))],
+    [sign(of), lanes()],
+    [sign(of), lanes()],
+    [sign(of), lanes(false), lanes(false), lanes()],
+    [sign(of), sendUsdc(of), lanes()],
+    [sign(of), lanes(false), cancelRefund(of), lanes()],
+    [wait(random.pick([59, 62, 70, 1500])), sendUsdc(of)],
+    [],
+  ])
+
+/** The partner refuses the refund, takes its time, or does not answer. */
+const answers = (random: Random): readonly StoryStep[] =>
+  random.pick<readonly StoryStep[]>([
+    [],
+    [],
+    [],
+    [simulator('refund_pending', random.pick([1200, 7200, 200_000]))],
+    [simulator('refund_refused')],
+    [once('refund', random.pick(['answer lost', 'down', 'slow', 'slow to hear']))],
+    [once('read', random.pick(['answer lost', 'down', 'slow']))],
+    [simulator('refund_pending', 7200), simulator('refund_refused')],
+  ])
+
+/** Events during a refund: the partner changes its order, or a process dies. */
+const crosses = (random: Random, view: View, of: number): readonly StoryStep[] => {
+  const order = one(random, view, paid)
+  const reverse = partner(random.pick(['take all back', 'send all back', 'take some back', 'top up']), order, {
+    percent: random.pick([20, 50, 80]),
+    arrival: drawArrival(random),
+  })
+  return random.pick<readonly StoryStep[]>([
+    [],
+    [],
+    [reverse],
+    [reverse],
+    [{ do: 'callback', of: order }],
+    [loseRefund(of), wait(62)],
+    [{ do: 'cut the next activity', at: random.below(9) }],
+    [cancelRefund(of)],
+    [lanes(false), lanes()],
+    [wait(random.pick([1, 20, 70, 1500]))],
+  ])
+}
+
+const isRefundable = ({ refundable, refunds }: View): boolean => refundable && refunds.length < 4
+const isOpen = (status: View['refunds'][number]): boolean =>
+  status === 'awaiting_funds' || status === 'funded' || status === 'pending'
+
+export const REFUNDING: readonly Idea[] = [
+  // A payment that is settled at once.
+  {
+    weight: ({ attempts }) => (attempts.length === 0 ? 45 : 0),
+    draw: (random) => [
+      click(random.pick(['card_partner', 'wallet_app', 'local_partner'])),
+      partner('pay', 0, { percent: random.pick([100, 100, 100, 150]) }),
+      engine('settle'),
+    ],
+  },
+  {
+    weight: (view) => (isRefundable(view) ? 40 : 0),
+    draw: (random, view) => {
+      const of = view.refunds.length
+      return [
+        refund(random.pick(PARTS)),
+        ...crosses(random, view, of),
+        ...answers(random),
+        ...pays(random, of),
+        ...crosses(random, view, of),
+      ]
+    },
+  },
+  // Two refunds at the same moment.
+  {
+    weight: (view) => (isRefundable(view) ? 12 : 0),
+    draw: (random, view) => {
+      const of = view.refunds.length
+      return [
+        together(refund(random.pick([60, 50, 40]))),
+        refund(random.pick([60, 50, 40])),
+        ...answers(random),
+        together(sendUsdc(of)),
+        sendUsdc(of + 1),
+        ...crosses(random, view, of),
+      ]
+    },
+  },
+  // A process dies between any two effects.
+  {
+    weight: (view) => (isRefundable(view) ? 12 : 0),
+    draw: (random, view) => {
+      const of = view.refunds.length
+      return [
+        refund(random.pick(PARTS)),
+        sendUsdc(of, 100, false),
+        ...answers(random),
+        { do: 'cut the next activity', at: random.below(12) },
+        together(lanes()),
+        ...random.pick<readonly StoryStep[]>([[], [loseRefund(of), wait(62)]]),
+      ]
+    },
+  },
+  // The order changes while a refund of it is not over.
+  {
+    weight: (view) => (view.refunds.some(isOpen) ? 12 : 0),
+    draw: (random, view) => crosses(random, view, Math.max(view.refunds.findIndex(isOpen), 0)),
+  },
+  {
+    weight: (view) => (view.refunds.length > 0 ? 5 : 0),
+    draw: (random, view) => {
+      const of = random.below(view.refunds.length)
+      return random.pick<readonly StoryStep[]>([
+        [sendUsdc(of)],
+        [sign(of), lanes()],
+        [lanes(false)],
+        [cancelRefund(of)],
+      ])
+    },
+  },
+]
