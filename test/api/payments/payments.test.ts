@@ -466,7 +466,16 @@ describe('The limits of a payment', () => {
     const own = await create()
     expect([without.settlement, own.settlement]).toMatchObject([
       { reserve: null },
-      { reserve: { percent: '10', days: 30, held_usdc: '0.000000', due_on: null, released_usdc: null, release: null } },
+      {
+        reserve: {
+          percent: '10',
+          days: 30,
+          held_usdc: '0.000000',
+          due_on: null,
+          released_usdc: '0.000000',
+          release: null,
+        },
+      },
     ])
     await testApi.db.transaction((tx) => setReserve(tx, merchantId, { percent: null }))
     expect((await create()).settlement).toMatchObject({ reserve: null })
