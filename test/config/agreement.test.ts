@@ -26,6 +26,7 @@ describe('The configuration of merchants', () => {
     expect(readStandardAgreement(readApiConfig(env))).toEqual({
       feePercent: '4.5',
       limits: { paymentMicro: null, dayMicro: null, openPayments: 10_000 },
+      reserve: { percent: '0', days: 90 },
     })
     expect(readStandardAgreement(readApiConfig(LIVE_ENVIRONMENT)).limits.openPayments).toBe(100_000)
     const changed = {
