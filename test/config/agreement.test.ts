@@ -35,10 +35,13 @@ describe('The configuration of merchants', () => {
       PAYMENT_LIMIT_USDC: '500',
       DAY_LIMIT_USDC: '2000',
       OPEN_PAYMENTS: '50',
+      RESERVE_PERCENT: '5',
+      RESERVE_DAYS: '120',
     }
     const expected = {
       feePercent: '3.9',
       limits: { paymentMicro: '500000000', dayMicro: '2000000000', openPayments: 50 },
+      reserve: { percent: '5', days: 120 },
     }
     expect(readStandardAgreement(readApiConfig(changed))).toEqual(expected)
     expect(readStandardAgreement(readCommandConfig(changed))).toEqual(expected)
