@@ -45,13 +45,13 @@ async function begin(deps: RefundDeps, known: Refund): Promise<ChangedRefund> {
   const isRequested = found !== undefined && found !== null
   if (!isRequested && !(await hasRefundUsdc(deps.db, id))) return fail(deps, known, { why: 'usdc_returned' })
   if (status === 'pending') return { refund: known, events: [] }
-  const news = await readOrder(deps, { paymentId, attemptId })
+  const reading = await readOrder(deps, { paymentId, attemptId })
   return changeRefund(deps.db, deps.context, {
     id,
     change: (draft) => {
       const { refund, setRefund } = draft
       if (refund.status !== 'funded') return
-      const attempt = applyReading(deps, draft, news)
+      const attempt = applyReading(deps, draft, reading)
       if (!isRequested && freeUnits(toAccount(attempt)) < BigInt(refund.amount.minor))
         return setRefund({ status: 'failed', statusReason: 'money_gone' })
       setRefund({ status: 'pending', partnerKey: id })
@@ -95,13 +95,13 @@ function fail(
 
 /** The order is read once more, so that the books know at the same moment what the partner no longer has. */
 async function succeed(deps: RefundDeps, { id, paymentId, attemptId }: Refund): Promise<ChangedRefund> {
-  const news = await readOrder(deps, { paymentId, attemptId })
+  const reading = await readOrder(deps, { paymentId, attemptId })
   return changeRefund(deps.db, deps.context, {
     id,
     change: (draft) => {
       const { refund, setRefund } = draft
       if (refund.status !== 'pending') return
-      applyReading(deps, draft, news)
+      applyReading(deps, draft, reading)
       setRefund({ status: 'succeeded' })
     },
   })

@@ -1,5 +1,5 @@
--- A release of reserves is what its parts sum to, and its payout is of its amount, to its wallet. A void one has no parts once its reserves are held back again, and is not paid.
--- To do: If the payout is not signed, stop it (`pinrail settlement stop`). If it is paid, correct the difference by hand, and tell the merchant.
+-- A release of reserves is the sum of its parts. Its payout has the same amount and wallet. A void release is not paid, and has no parts once its reserves are held back again.
+-- To do: If the payout is not signed, stop it (`pinrail settlement stop`). If it is paid, correct the difference by hand, and inform the merchant.
 select r.id as subject, format('%s to %s; its payments released %s, and the payout is %s to %s', readable_amount(r.micro_usdc, 'USDC'),
   r.recipient, readable_amount(p.micro_usdc, 'USDC'), coalesce(readable_amount(o.micro_usdc, 'USDC'), 'not there'), coalesce(o.recipient, 'nobody')) as difference
 from reserve_release r left join payout o on o.owner_id = r.id,

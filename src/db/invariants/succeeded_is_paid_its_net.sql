@@ -1,5 +1,5 @@
--- A payment that succeeded has an ended payout of exactly its net amount, less the reserve.
--- To do: The merchant got something else than the payment says. Correct the difference by hand, and tell the merchant.
+-- A payment that succeeded has a payout that ended, of exactly its net amount without the reserve.
+-- To do: The merchant got something else than the payment says. Correct the difference by hand, and inform the merchant.
 select m.id as subject, format('%s due, %s paid; the payout is %s, of %s', payout_micro(m.net_micro, m.reserve_percent), m.paid_micro,
   coalesce(p.state, 'not there'), p.micro_usdc) as difference
 from payment m left join payout p on p.owner_id = m.id

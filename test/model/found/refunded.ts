@@ -101,7 +101,7 @@ export const REFUNDED: readonly Found[] = [
     ],
   },
   {
-    title: 'a second payment goes back beside a refund of the first',
+    title: 'a second payment goes back during a refund of the first',
     steps: [
       click('wallet_app'),
       partner('pay', 0, { percent: 150 }),

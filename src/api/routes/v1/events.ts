@@ -34,8 +34,7 @@ const describeEvent = <Type extends z.ZodType, Subject extends z.ZodType>(type: 
     data: z.strictObject({ object }).meta({ description: 'The object that the event is about.' }),
   })
 
-/** By the first word of their type. */
-/** By what the event is about. */
+/** By the first word of their type, which says what the event is about. */
 export const EVENT_OBJECTS = {
   payment: describeEvent(typesAbout('payment'), paymentObject).meta({ id: 'PaymentEvent' }),
   refund: describeEvent(typesAbout('refund'), refundObject).meta({ id: 'RefundEvent' }),
