@@ -382,8 +382,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   request_id: 'Identifies the request. Include it when you contact support.',
 }
 
-type Json = { [name: string]: unknown }
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+export type Json = { [name: string]: unknown }
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export function describeFields<T extends object>(document: T): T {
   const { components, paths } = document as { components?: { schemas?: Json }; paths?: Json }

@@ -1,5 +1,4 @@
-type Json = { [name: string]: unknown }
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+import { isObject, type Json } from './descriptions.ts'
 
 /**
  * Lets responses grow inside v1: a generated client must accept fields and values that are added later. So no object of a

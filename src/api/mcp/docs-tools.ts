@@ -4,7 +4,7 @@ import type { DocsSite } from '../document/docs-site.ts'
 import { refuseField } from '../http/problems.ts'
 import { parseOrExplain } from '../http/validation.ts'
 import { type ToolResult, textResult } from './results.ts'
-import type { Hints } from './tools.ts'
+import { type Hints, READS } from './tools.ts'
 
 /** The public documentation as tools, which every key of an agent can use. */
 export type DocsTool = {
@@ -14,8 +14,6 @@ export type DocsTool = {
   readonly hints: Hints
   readonly call: (site: Pick<DocsSite, 'pages' | 'search'>, sent: unknown) => ToolResult
 }
-
-const READS_TEXT: Hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 const searched = z.strictObject({
   query: z.string().min(1).max(MAX_QUERY_CHARACTERS).meta({ description: 'Words that a section must contain.' }),
@@ -29,7 +27,7 @@ export const DOCS_TOOLS: readonly DocsTool[] = [
     name: 'search_docs',
     description: 'Search the documentation. Returns the path and the first lines of each section that has every word.',
     input: searched,
-    hints: READS_TEXT,
+    hints: READS,
     call: (site, sent) => {
       const found = site.search(parseOrExplain(searched, sent).query)
       const lines = found.map(({ path, page, heading, excerpt }) => `${path} (${page}: ${heading})\n${excerpt}`)
@@ -40,7 +38,7 @@ export const DOCS_TOOLS: readonly DocsTool[] = [
     name: 'read_docs',
     description: 'Read a page of the documentation as Markdown. The page /docs lists all pages.',
     input: read,
-    hints: READS_TEXT,
+    hints: READS,
     call: (site, sent) => {
       const path = parseOrExplain(read, sent).path.replace(/(?:\.md)?(?:#.*)?$/, '')
       const page = site.pages.find((one) => one.path === path)

@@ -38,7 +38,7 @@ export type Hints = {
   readonly openWorldHint: boolean
 }
 
-const READS: Hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
+export const READS: Hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 const ADDS: Hints = { ...READS, readOnlyHint: false }
 const ENDS: Hints = { ...ADDS, destructiveHint: true }
 const SENDS: Hints = { ...ADDS, idempotentHint: false, openWorldHint: true }

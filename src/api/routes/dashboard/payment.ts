@@ -6,7 +6,7 @@ import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'
 import { hasAbility } from '../../../domain/account/roles.ts'
 import { isId } from '../../../domain/ids.ts'
 import { isZero } from '../../../domain/money.ts'
-import { countRefundable } from '../../../domain/payment/payment-object.ts'
+import { countRefundable, type PaymentWithAttempts } from '../../../domain/payment/payment-object.ts'
 import { toSnapshot, whyNotCancelable } from '../../../domain/payment/snapshot.ts'
 import { MAX_REFUNDS } from '../../../domain/refund/refund.ts'
 import { getAmounts } from '../../../web/checkout/amounts.ts'
@@ -36,9 +36,8 @@ export function paymentPages(deps: PaymentPageDeps): Page[] {
       path: '/dashboard/payments/:id/cancel',
       needs: 'sell',
       handle: async (call) => {
-        const id = call.params['id'] ?? ''
         // Checked before the audit log is written, because its entries cannot be removed.
-        if (!(await exists(call, id))) throw new SiteProblem('not_found')
+        const { id } = (await findPayment(call)).payment
         const canceled = await catchRefusal(runOperation(deps, call, { operation: cancelPayment, params: { id } }))
         if (canceled instanceof Problem) return { status: 409, html: await show(deps, call, canceled.message) }
         return { to: `/dashboard/payments/${id}`, done: 'payment_canceled' }
@@ -47,16 +46,19 @@ export function paymentPages(deps: PaymentPageDeps): Page[] {
   ]
 }
 
-async function exists({ db, tenant }: PageCall, id: string): Promise<boolean> {
-  return isId('payment', id) && (await readPayment(db, tenant, id)) !== null
+/** Throws not_found for malformed and unknown ids, and for payments of other accounts. */
+export async function findPayment({ db, tenant, params }: PageCall): Promise<PaymentWithAttempts> {
+  const id = params['id'] ?? ''
+  const found = isId('payment', id) ? await readPayment(db, tenant, id) : null
+  if (found === null) throw new SiteProblem('not_found')
+  return found
 }
 
 async function show({ publicUrl, clock }: PaymentPageDeps, call: PageCall, problem: string | null): Promise<string> {
   const { db, tenant, query, role } = call
-  const id = call.params['id'] ?? ''
-  const found = isId('payment', id) ? await readPayment(db, tenant, id) : null
-  if (found === null) throw new SiteProblem('not_found')
+  const found = await findPayment(call)
   const { payment, attempts } = found
+  const { id } = payment
   const endpoints = await listEndpoints(db, tenant)
   const page = { limit: MOST_ENTRIES, after: null, before: null }
   const timeline = await readTimeline(db, tenant, { paymentId: id, page, reader: 'merchant' })

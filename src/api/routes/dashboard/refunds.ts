@@ -23,6 +23,7 @@ import { onceField } from './fields.ts'
 import { runOperation } from './operations.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
 import { findNeighbors, readCursors } from './pager.ts'
+import { findPayment } from './payment.ts'
 
 export type RefundPageDeps = RefundCreateDeps & { readonly publicUrl: string }
 
@@ -148,13 +149,6 @@ function listPage({ clock, publicUrl }: RefundPageDeps): Page {
       return { html: renderRefunds({ frame, status, refunds, ...neighbors, now, publicUrl }) }
     },
   })
-}
-
-async function findPayment({ db, tenant, params }: PageCall): Promise<PaymentWithAttempts> {
-  const id = params['id'] ?? ''
-  const found = isId('payment', id) ? await readPayment(db, tenant, id) : null
-  if (found === null) throw new SiteProblem('not_found')
-  return found
 }
 
 type Refundable = { readonly state: PaymentWithAttempts; readonly left: Money }

@@ -53,14 +53,15 @@ export const updatePayment = defineOperation({
   problems: ['not_possible_now'],
   example: { body: { reference: 'order-1042', metadata: { cart: '77', parcel: 'JD0146' } } },
   handle: async ({ caller, db, params, body }, { publicUrl, clock }: PaymentUpdateDeps) => {
-    const { payment } = await loadPayment(db, caller, params.id)
     const at = new Date(clock()).toISOString()
-    if (!(await changePaymentWords(db, caller, { id: payment.id, words: body, at })))
+    const isChanged = await changePaymentWords(db, caller, { id: params.id, words: body, at })
+    const state = await loadPayment(db, caller, params.id)
+    if (!isChanged)
       throw new Problem(
         'not_possible_now',
-        `The description is fixed, because the payment is ${payment.status}. Change the reference or the metadata.`,
+        `The description is fixed, because the payment is ${state.payment.status}. Change the reference or the metadata.`,
       )
-    return { status: 200, body: render(await loadPayment(db, caller, params.id), publicUrl) }
+    return { status: 200, body: render(state, publicUrl) }
   },
 })
 
