@@ -1,7 +1,7 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { z } from 'zod'
 import { many, sql } from '../../src/db/db.ts'
-import { recordPartnerEvent } from '../../src/db/payments/partner-events.ts'
+import { recordPartnerEvent } from '../../src/db/payments/partner-callbacks.ts'
 import { insertPayment, loadPayment } from '../../src/db/payments/payments.ts'
 import type { MethodName, ProviderName, ProviderUsed } from '../../src/domain/methods.ts'
 import type { PaymentWithAttempts } from '../../src/domain/payment/payment-object.ts'

@@ -30,7 +30,7 @@ export function countBacklog(db: Queryable) {
           select unnest(array['start_payment', 'payment_changed', 'callbacks', 'deliveries', 'mails']) as queue,
             null::timestamptz as since
           union all select kind, created_at from outbox
-          union all select 'callbacks', due_at from partner_event where applied_at is null
+          union all select 'callbacks', due_at from partner_callback where applied_at is null
           union all select 'deliveries', created_at from delivery where status = 'pending' and livemode = ${db.livemode}
           union all select 'mails', created_at from mail where sealed is not null and expires_at > now()
         ) as open group by queue order by queue`,

@@ -35,7 +35,7 @@ export async function findWork(db: Queryable, now: string): Promise<readonly Swe
     sql`select array_remove(array[
         case when exists (select from outbox where kind = 'start_payment') then 'starts' end,
         case when exists (select from outbox where kind = 'payment_changed') then 'changes' end,
-        case when exists (select from partner_event where applied_at is null and due_at <= now()) then 'callbacks' end,
+        case when exists (select from partner_callback where applied_at is null and due_at <= now()) then 'callbacks' end,
         case when exists (select from refund where due_at <= now()) then 'refunds' end,
         case when exists (select from delivery where status = 'pending' and attempts = 0)
             or exists (select from delivery where status = 'pending' and attempts > 0 and last_attempt_at <= ${at})

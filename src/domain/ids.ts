@@ -9,7 +9,7 @@ export const ID_PREFIXES = {
   endpoint: 'we',
   apiKey: 'key',
   request: 'req',
-  partnerEvent: 'pev',
+  partnerCallback: 'pcb',
   person: 'per',
   session: 'ses',
   signInLink: 'lnk',

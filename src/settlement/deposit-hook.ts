@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Tx } from '../db/db.ts'
-import { recordPartnerEvent } from '../db/payments/partner-events.ts'
+import { recordCallback } from '../db/payments/partner-callbacks.ts'
 import { deposited } from '../domain/ledger.ts'
 import { OTHER_TOKEN } from '../domain/payment/reading.ts'
 import { isDust, type RecordedDeposit } from '../domain/settlement/deposit.ts'
@@ -29,7 +29,7 @@ export function createDepositHook(
     // one wait for each other.
     const change: LockedChange = async (draft) => {
       if (expected) draft.addBooking(deposited({ paymentId, reference, micro: deposit.units }))
-      await recordPartnerEvent(tx, { provider: 'crypto', eventId: reference, subject: { attemptId }, bodySha256, at })
+      await recordCallback(tx, { provider: 'crypto', eventId: reference, subject: { attemptId }, bodySha256, at })
       noteDeposit(draft, attemptId, deposit)
     }
     await changeLockedPayment(tx, context, { id: paymentId, change })

@@ -343,8 +343,8 @@ describe('Requests of partners', () => {
     let occurredAt = ''
     beforeEach(async () => {
       payment = await plant(testApi.db, testApi.tenant)
-      await testApi.db.query('delete from partner_event')
-      eventId = newId('partnerEvent')
+      await testApi.db.query('delete from partner_callback')
+      eventId = newId('partnerCallback')
       occurredAt = new Date().toISOString()
       passedOn = []
       isReachable = true
@@ -379,7 +379,7 @@ describe('Requests of partners', () => {
     const stored = async (): Promise<Stored[]> =>
       (
         await testApi.db.query(
-          'select provider_event_id, attempt_id, applied_at is not null as applied from partner_event order by seq',
+          'select provider_event_id, attempt_id, applied_at is not null as applied from partner_callback order by seq',
         )
       ).rows as Stored[]
     const unread = () => ({ provider_event_id: eventId, attempt_id: payment.attemptId, applied: false })
@@ -407,7 +407,7 @@ describe('Requests of partners', () => {
       await send()
       await send()
       expect(passedOn).toHaveLength(2)
-      await testApi.db.query('update partner_event set applied_at = now()')
+      await testApi.db.query('update partner_callback set applied_at = now()')
       expect((await send()).status).toBe(200)
       expect(passedOn).toHaveLength(2)
       expect(await stored()).toEqual([{ ...unread(), applied: true }])

@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => seeded?.close())
 beforeEach(async () => {
-  await db.query(`truncate refill, outbox, refund, partner_event, delivery, partner_standing, notice, notification, channel, channel_message,
+  await db.query(`truncate refill, outbox, refund, partner_callback, delivery, partner_standing, notice, notification, channel, channel_message,
     mail, treasury_log cascade`)
   await db.query(`update dispute_sweep set due_at = now() + interval '1 hour'`)
   await db.query(`update agreement set status = 'approved'`)
@@ -64,7 +64,7 @@ const LEAVE: Readonly<Record<Sweep, () => Promise<unknown>>> = {
   changes: () => db.query(`insert into outbox (kind, subject) values ('payment_changed', 'pay_1')`),
   callbacks: async () =>
     db.query(
-      `insert into partner_event (provider, provider_event_id, attempt_id, body_sha256, received_at)
+      `insert into partner_callback (provider, provider_event_id, attempt_id, body_sha256, received_at)
        values ('card_partner', $1, $1, sha256(''), now())`,
       [await addAttempt()],
     ),

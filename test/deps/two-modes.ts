@@ -32,7 +32,7 @@ export async function readStored(db: Db, { id, attemptId, eventId }: Planted): P
       ['select * from deposit where payment_id = $1', id],
       ['select * from event where payment_id = $1 order by id', id],
       ['select * from ledger_transaction where payment_id = $1 order by id', id],
-      ['select * from partner_event where attempt_id = $1 order by provider_event_id', attemptId],
+      ['select * from partner_callback where attempt_id = $1 order by provider_event_id', attemptId],
       ['select * from delivery where event_id = $1 order by endpoint_id', eventId],
       ['select * from delivery_attempt where event_id = $1', eventId],
     ].map(async ([text, value]) => (await db.query(text!, [value])).rows),
@@ -87,7 +87,7 @@ export async function plant(db: Db, tenant: Tenant): Promise<Planted> {
   )
   await execute(
     db,
-    sql`insert into partner_event (provider, provider_event_id, attempt_id, body_sha256, received_at)
+    sql`insert into partner_callback (provider, provider_event_id, attempt_id, body_sha256, received_at)
         values ('wallet_app', ${`of ${attemptId}`}, ${attemptId}, ${Buffer.alloc(32)}, ${past})`,
   )
   await execute(

@@ -35,7 +35,7 @@ test('every kind has its own prefix, which merchants store', () => {
     endpoint: 'we',
     apiKey: 'key',
     request: 'req',
-    partnerEvent: 'pev',
+    partnerCallback: 'pcb',
     person: 'per',
     signInLink: 'lnk',
     session: 'ses',

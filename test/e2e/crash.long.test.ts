@@ -201,7 +201,7 @@ describe('The api is killed', () => {
     await atPartner(testSystem, attemptId, { action: 'pay' })
     await until(async () => {
       const stored =
-        'select 1 from partner_event e join attempt a on a.id = e.attempt_id where a.payment_id = $1 and applied_at is null'
+        'select 1 from partner_callback e join attempt a on a.id = e.attempt_id where a.payment_id = $1 and applied_at is null'
       const claimed = 'select 1 from idempotency_key where key = $1'
       const [events, claims] = [
         await testSystem.db.query(stored, [called.id]),
@@ -219,7 +219,7 @@ describe('The api is killed', () => {
     expect(testSystem.system.children.get('api')?.pid()).toBeNull()
     // The poll a minute later would find the money too, but it repeats no callback.
     const isApplied =
-      'select 1 from partner_event e join attempt a on a.id = e.attempt_id where payment_id = $1 and repeats > 0 and applied_at is not null'
+      'select 1 from partner_callback e join attempt a on a.id = e.attempt_id where payment_id = $1 and repeats > 0 and applied_at is not null'
     await until(
       async () => ((await testSystem.db.query(isApplied, [called.id])).rowCount === 1 ? true : null),
       'the relay to pass the callback on',

@@ -161,8 +161,11 @@ describe('Forged and outdated callbacks', () => {
   }
 
   const stored = async () =>
-    (await testSystem.db.query('select provider_event_id as id from partner_event where attempt_id = $1', [attemptId]))
-      .rows
+    (
+      await testSystem.db.query('select provider_event_id as id from partner_callback where attempt_id = $1', [
+        attemptId,
+      ])
+    ).rows
   const refusals = (): string[] =>
     readFileSync(join(testSystem.folder, 'logs/api.log'), 'utf8')
       .split('\n')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { newPayment } from '../../scripts/test/new-payment.ts'
 import { until } from '../../scripts/test/until.ts'
 import { readChangeMessages } from '../../src/db/outbox.ts'
-import { markCallbacksApplied, recordPartnerEvent } from '../../src/db/payments/partner-events.ts'
+import { markCallbacksApplied, recordCallback } from '../../src/db/payments/partner-callbacks.ts'
 import { insertPayment, loadPayment } from '../../src/db/payments/payments.ts'
 import { withPaidOut } from '../../src/domain/payment/funds/funds.ts'
 import { toFunds } from '../../src/domain/payment/funds/stored-funds.ts'
@@ -84,7 +84,7 @@ const TABLES: Readonly<Record<string, string>> = {
   timeline_entry: 'payment_id = $1',
   event: 'payment_id = $1',
   delivery: 'event_id in (select id from event where payment_id = $1)',
-  partner_event: OF_ATTEMPT,
+  partner_callback: OF_ATTEMPT,
 }
 
 /** All rows of the payment, by table. */
@@ -103,7 +103,7 @@ async function readRows(): Promise<Readonly<Record<string, unknown[]>>> {
 
 async function leaveCallback(): Promise<string> {
   const event = { provider: 'wallet_app', eventId: newId('request'), subject: { attemptId } } as const
-  await recordPartnerEvent(seeded.db, { ...event, bodySha256: new Uint8Array(32), at: new Date().toISOString() })
+  await recordCallback(seeded.db, { ...event, bodySha256: new Uint8Array(32), at: new Date().toISOString() })
   return (await load()).unread.get(attemptId)!
 }
 
@@ -245,7 +245,7 @@ describe('A change of a payment', () => {
 describe('A change without an effect', () => {
   beforeEach(async () => {
     const event = { provider: 'wallet_app', eventId: newId('request'), subject: { attemptId } } as const
-    await recordPartnerEvent(seeded.db, { ...event, bodySha256: new Uint8Array(32), at: new Date().toISOString() })
+    await recordCallback(seeded.db, { ...event, bodySha256: new Uint8Array(32), at: new Date().toISOString() })
   })
 
   test('a change without an effect is decided again if the payment has changed since it was read', async () => {

@@ -83,7 +83,7 @@ describe('Payments by the drivers of real partners', () => {
         ([status]) => status === 'declined',
       )
     const countEvents = async (attemptId: string) =>
-      (await fixture.db.query('select from partner_event where attempt_id = $1', [attemptId])).rowCount
+      (await fixture.db.query('select from partner_callback where attempt_id = $1', [attemptId])).rowCount
 
     test('a dispute after the settlement reverses its payment once its event has arrived', async () => {
       const { paymentId } = await disputed('aloud')

@@ -289,13 +289,13 @@ describe('Callbacks whose order cannot be read', () => {
 
   /** The relay’s next round, as if the time of every repeat had come. */
   async function relayRound(): Promise<void> {
-    await fixture.db.query('update partner_event set due_at = now() where applied_at is null')
+    await fixture.db.query('update partner_callback set due_at = now() where applied_at is null')
     await fixture.relay.relayCallbacks()
   }
 
   const unread = async (attemptId: string): Promise<number> => {
     const { rowCount } = await fixture.db.query(
-      'select 1 from partner_event where attempt_id = $1 and applied_at is null',
+      'select 1 from partner_callback where attempt_id = $1 and applied_at is null',
       [attemptId],
     )
     return rowCount ?? 0

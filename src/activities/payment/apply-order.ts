@@ -1,4 +1,4 @@
-import { markCallbacksApplied } from '../../db/payments/partner-events.ts'
+import { markCallbacksApplied } from '../../db/payments/partner-callbacks.ts'
 import { wakePendingRefunds } from '../../db/refunds/refunds.ts'
 import { isSame } from '../../domain/equality.ts'
 import { isZero } from '../../domain/money.ts'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import express, { type Request, Router } from 'express'
 import type { Queryable } from '../../db/db.ts'
 import { bringSweepForward } from '../../db/partners/disputes.ts'
-import { recordPartnerEvent } from '../../db/payments/partner-events.ts'
+import { recordCallback } from '../../db/payments/partner-callbacks.ts'
 import { isProviderName } from '../../domain/methods.ts'
 import type { RawCallback, ReadCallback } from '../../domain/payment/partner.ts'
 import type { Logger } from '../../runtime/log.ts'
@@ -41,7 +41,7 @@ export function callbackRouter(deps: CallbackDeps): Router {
     if (reading.kind === 'dispute') await bringSweepForward(deps.db, provider)
     const stored =
       reading.kind === 'order'
-        ? await recordPartnerEvent(deps.db, {
+        ? await recordCallback(deps.db, {
             provider,
             eventId: reading.eventId,
             subject: reading.subject,

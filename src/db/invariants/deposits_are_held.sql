@@ -6,4 +6,4 @@ from deposit d join attempt a on a.id = d.attempt_id,
   lateral (select coalesce(sum(units) filter (where token = d.token), 0) as micro, count(*) filter (where applied_at is null) as open
     from deposit_log where owner_id = d.owner_id) came
 where d.payment_id = any($1) and a.held <> came.micro and came.open = 0
-  and not exists (select from partner_event where attempt_id = a.id and applied_at is null)
+  and not exists (select from partner_callback where attempt_id = a.id and applied_at is null)

@@ -11,4 +11,4 @@ where m.id = any($1) and m.closed_at is null and m.updated_at < now() - interval
   and not exists (select from attempt a where a.payment_id = m.id
     -- An order with money that is not paid out is read at least every six hours.
     and (a.back <> 'no' or a.held > 0 and m.payout = 'none' or not m.listen_ended and a.status in ('opening', 'open', 'verification_required', 'confirming', 'on_hold')))
-  and not exists (select from partner_event e join attempt a on a.id = e.attempt_id where a.payment_id = m.id and e.applied_at is null)
+  and not exists (select from partner_callback e join attempt a on a.id = e.attempt_id where a.payment_id = m.id and e.applied_at is null)

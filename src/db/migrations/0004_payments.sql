@@ -376,7 +376,7 @@ create policy own on reading for select to pinrail_tenant
   using (exists (select 1 from attempt where attempt.id = attempt_id));
 grant select on reading to pinrail_tenant;
 
-create table partner_event (
+create table partner_callback (
   provider text not null,
   provider_event_id text not null,
   attempt_id text not null references attempt,
@@ -388,23 +388,23 @@ create table partner_event (
   due_at timestamptz not null default now(),
   primary key (provider, provider_event_id)
 );
-comment on table partner_event is
+comment on table partner_callback is
   'A callback of a partner, or a transfer on chain, in the inbox of its payment. It is stored before the 2xx answer, and repeated to the workflow until it is applied.';
-comment on column partner_event.provider_event_id is
+comment on column partner_callback.provider_event_id is
   'The partner''s id of the callback, with the attempt''s id after it if the partner has used that id for another order.';
-comment on column partner_event.body_sha256 is 'The same id with another body is read again.';
-comment on column partner_event.seq is 'The order of arrival. An answer of the partner covers what had arrived when it was asked.';
-comment on column partner_event.applied_at is 'When a later answer of the partner about the order was applied; null: unread.';
-comment on column partner_event.repeats is 'How often the relay has repeated it to the workflow.';
-comment on column partner_event.due_at is 'When the relay repeats it next, by the clock of the database.';
-create index partner_event_unread on partner_event (due_at) where applied_at is null;
-create index partner_event_unread_of on partner_event (attempt_id, seq) where applied_at is null;
+comment on column partner_callback.body_sha256 is 'The same id with another body is read again.';
+comment on column partner_callback.seq is 'The order of arrival. An answer of the partner covers what had arrived when it was asked.';
+comment on column partner_callback.applied_at is 'When a later answer of the partner about the order was applied; null: unread.';
+comment on column partner_callback.repeats is 'How often the relay has repeated it to the workflow.';
+comment on column partner_callback.due_at is 'When the relay repeats it next, by the clock of the database.';
+create index partner_callback_unread on partner_callback (due_at) where applied_at is null;
+create index partner_callback_unread_of on partner_callback (attempt_id, seq) where applied_at is null;
 
 -- For the view `attention`: a merchant sees that unread callbacks of its payments exist, and nothing of their content.
-alter table partner_event enable row level security;
-create policy own on partner_event for select to pinrail_tenant
+alter table partner_callback enable row level security;
+create policy own on partner_callback for select to pinrail_tenant
   using (exists (select 1 from attempt where attempt.id = attempt_id));
-grant select (attempt_id, provider, received_at, applied_at) on partner_event to pinrail_tenant;
+grant select (attempt_id, provider, received_at, applied_at) on partner_callback to pinrail_tenant;
 
 create table partner_standing (
   provider text primary key,

@@ -39,7 +39,7 @@ create view attention with (security_invoker = true) as
   union all
   -- A partner's callback that could not be applied for an hour: the partner is silent, refuses us, or does not know the order.
   select p.livemode, p.merchant_id, p.id, e.attempt_id, 'partner_unread', max(e.provider), min(e.received_at)
-  from partner_event e join attempt a on a.id = e.attempt_id join payment p on p.id = a.payment_id
+  from partner_callback e join attempt a on a.id = e.attempt_id join payment p on p.id = a.payment_id
   where e.applied_at is null and e.received_at < now() - interval '1 hour'
   group by p.id, e.attempt_id
   union all

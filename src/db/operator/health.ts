@@ -32,7 +32,7 @@ export function readWaiting(db: Queryable): Promise<z.output<typeof waitingRow>>
           callbacks.seconds as callbacks_seconds
         from (select count(*) as n, coalesce(extract(epoch from now() - min(created_at)), 0) as seconds from outbox) as outbox,
           (select count(*) as n, coalesce(extract(epoch from now() - min(received_at)), 0) as seconds
-            from partner_event where applied_at is null) as callbacks`,
+            from partner_callback where applied_at is null) as callbacks`,
   )
 }
 

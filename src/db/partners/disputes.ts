@@ -78,7 +78,7 @@ export function storeDisputes(
     const stored = await many(
       tx,
       storedRow,
-      sql`insert into partner_event as e (provider, provider_event_id, attempt_id, body_sha256, received_at)
+      sql`insert into partner_callback as e (provider, provider_event_id, attempt_id, body_sha256, received_at)
           select ${provider}, 'dispute:' || known.id, known.attempt_id, sha256(convert_to(known.state, 'UTF8')), now()
           from ${known} known
           on conflict (provider, provider_event_id) do update set body_sha256 = excluded.body_sha256, seq = default,

@@ -281,7 +281,7 @@ export function stateColumns(paymentId: Statement, callbacks?: 'with callbacks')
   const unread =
     callbacks === undefined
       ? sql`null`
-      : sql`(select max(seq)::text from partner_event where attempt_id = attempt.id and applied_at is null)`
+      : sql`(select max(seq)::text from partner_callback where attempt_id = attempt.id and applied_at is null)`
   return sql`select
       coalesce((select jsonb_agg(to_jsonb(attempt) || jsonb_build_object('amount_minor', amount_minor::text,
           'asked_micro', asked_micro::text, 'held', held::text, 'outside', outside::text, 'written_off', written_off::text,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { MockActivityEnvironment } from '@temporalio/testing'
 import type { PaymentActivities } from '../../../src/activities/payment/payment.ts'
 import type { PaymentDeps } from '../../../src/activities/payment/payment-deps.ts'
-import { recordPartnerEvent } from '../../../src/db/payments/partner-events.ts'
+import { recordCallback } from '../../../src/db/payments/partner-callbacks.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
 import type { PartnerOrder } from '../../../src/domain/payment/partner.ts'
 import { EXTENSION_MS, MAX_ATTEMPTS } from '../../../src/domain/payment/requests.ts'
@@ -509,7 +509,7 @@ describe('Strange responses', () => {
       const subject = { attemptId: made.attemptId }
       const event = { provider: 'wallet_app', eventId: newId('request'), subject } as const
       const at = new Date().toISOString()
-      await recordPartnerEvent(fixture.checkout.db, { ...event, bodySha256: new Uint8Array(32), at })
+      await recordCallback(fixture.checkout.db, { ...event, bodySha256: new Uint8Array(32), at })
       const readOrder = (order: PartnerOrder | null) =>
         fixture.read(made, {
           partners: {

@@ -144,7 +144,7 @@ describe('Deposits in final blocks that are replaced', () => {
     const { rows } = await fixture.db.query(
       `select (select count(*)::int from deposit_log where owner_id = $1 and log_index <> known_index) as moved,
        (select count(*)::int from gone_transfer where recipient = $2 or units = 77) as gone,
-       (select count(*)::int from partner_event where attempt_id = 'att_moved') as callbacks`,
+       (select count(*)::int from partner_callback where attempt_id = 'att_moved') as callbacks`,
       [paymentId, address],
     )
     expect(rows).toEqual([{ moved: 3, gone: 0, callbacks: 3 }])
@@ -405,7 +405,7 @@ describe('A replaced chain before its repair', () => {
     for (const name of names) {
       expect(await readDeposit(fixture.db, `att_${name}`)).toMatchObject({ receivedMicro: '2000000' })
       const { rows } = await fixture.db.query(
-        `select (select count(*)::int from partner_event where attempt_id = $1) as callbacks,
+        `select (select count(*)::int from partner_callback where attempt_id = $1) as callbacks,
          (select count(*)::int from ledger_transaction where payment_id = $2) as booked`,
         [`att_${name}`, `pay_${name}`],
       )

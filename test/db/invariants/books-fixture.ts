@@ -225,7 +225,7 @@ export async function createBooksFixture() {
       const rate = { ...RATE, asOf: new Date().toISOString() }
       const received = { minor: '10000', currency: 'EUR' as const }
       await this.reads({ id, attemptId }, { received, usdc: { receipts, askedMicro: '108000000', rate } })
-      await db.query('update partner_event set applied_at = now() where attempt_id = $1', [attemptId])
+      await db.query('update partner_callback set applied_at = now() where attempt_id = $1', [attemptId])
       return { id, attemptId }
     },
     /** A final transfer to the payment's address, of which the payment has been notified. */

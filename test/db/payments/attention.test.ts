@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
 import { many, sql } from '../../../src/db/db.ts'
 import { listAttention } from '../../../src/db/payments/attention.ts'
-import { recordPartnerEvent } from '../../../src/db/payments/partner-events.ts'
+import { recordCallback } from '../../../src/db/payments/partner-callbacks.ts'
 import { loadPayment } from '../../../src/db/payments/payments.ts'
 import { CURRENCIES } from '../../../src/domain/currencies.ts'
 import { PROVIDERS, USED_PROVIDER_NAMES } from '../../../src/domain/methods.ts'
@@ -161,9 +161,9 @@ describe('The attention list', () => {
       subject: { attemptId },
       bodySha256: new Uint8Array(32),
     } as const
-    await recordPartnerEvent(fixture.db, { ...event, at: new Date(Date.now() - 59 * 60_000).toISOString() })
+    await recordCallback(fixture.db, { ...event, at: new Date(Date.now() - 59 * 60_000).toISOString() })
     expect(await listed(id)).toEqual([])
-    await fixture.db.query("update partner_event set received_at = now() - interval '61 minutes'")
+    await fixture.db.query("update partner_callback set received_at = now() - interval '61 minutes'")
     expect(await listed(id)).toEqual([{ kind: 'partner_unread', detail: 'wallet_app' }])
   })
 

@@ -3,7 +3,7 @@ import { newPayment } from '../../../scripts/test/new-payment.ts'
 import { until } from '../../../scripts/test/until.ts'
 import type { Queryable } from '../../../src/db/db.ts'
 import { openDeposit, readDeposit } from '../../../src/db/payments/deposits.ts'
-import { markCallbacksApplied, recordPartnerEvent, takeUnread } from '../../../src/db/payments/partner-events.ts'
+import { markCallbacksApplied, recordCallback, takeUnread } from '../../../src/db/payments/partner-callbacks.ts'
 import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
 import { EXTENSION_MS } from '../../../src/domain/payment/requests.ts'
 import { newId } from '../../../src/ids.ts'
@@ -42,7 +42,7 @@ describe('callbacks of a partner', () => {
   let attemptId = ''
   beforeEach(async () => {
     const { db, tenant } = seeded
-    await db.query('delete from partner_event')
+    await db.query('delete from partner_callback')
     paymentId = newId('payment')
     attemptId = newId('attempt')
     const payment = newPayment({ id: paymentId, createdAt: new Date().toISOString() })
@@ -72,7 +72,7 @@ describe('callbacks of a partner', () => {
   }
 
   const receive = (eventId: string, body = 0, db: Queryable = seeded.db) =>
-    recordPartnerEvent(db, {
+    recordCallback(db, {
       provider: 'wallet_app',
       eventId,
       subject: { attemptId },
@@ -83,10 +83,10 @@ describe('callbacks of a partner', () => {
   const apply = (newest: string) => change((draft) => draft.addStatement(markCallbacksApplied(attemptId, newest)))
   const take = (minAgeMs = 0) => takeUnread(seeded.db, { minAgeMs, limit: 100 })
   /** As if the time of the next repeat had come. */
-  const makeDue = () => seeded.db.query('update partner_event set due_at = now()')
+  const makeDue = () => seeded.db.query('update partner_callback set due_at = now()')
   const waitsSeconds = async (): Promise<number> => {
     const { rows } = await seeded.db.query(
-      'select round(extract(epoch from due_at - now())) as waits from partner_event',
+      'select round(extract(epoch from due_at - now())) as waits from partner_callback',
     )
     return Number((rows[0] as { waits: string }).waits)
   }
@@ -156,7 +156,7 @@ describe('callbacks of a partner', () => {
       const bodySha256 = new Uint8Array(32)
       const at = new Date().toISOString()
       const report = { provider: 'card_partner', eventId: 'first', subject: { attemptId }, bodySha256, at } as const
-      expect(await recordPartnerEvent(seeded.db, report)).toBeNull()
+      expect(await recordCallback(seeded.db, report)).toBeNull()
       expect(await readUnread()).toBeUndefined()
       expect(await take()).toEqual([])
     })
@@ -190,14 +190,14 @@ describe('callbacks of a partner', () => {
     test('a new callback is left to the process that stored it, and a report of the chain is not', async () => {
       await receive('first')
       expect(await take(60_000)).toEqual([])
-      await seeded.db.query("update partner_event set due_at = now() - interval '61 seconds'")
+      await seeded.db.query("update partner_callback set due_at = now() - interval '61 seconds'")
       expect(await take(60_000)).toHaveLength(1)
     })
 
     test('a callback is taken once by two relays at the same moment', async () => {
       await Promise.all(Array.from({ length: 20 }, (_event, index) => receive(`event ${index}`)))
       const taken = await Promise.all([take(), take(), take(), take()])
-      const { rows } = await seeded.db.query('select repeats from partner_event')
+      const { rows } = await seeded.db.query('select repeats from partner_callback')
       expect(rows.map(({ repeats }) => repeats)).toEqual(Array.from({ length: 20 }, () => 1))
       // Several callbacks of one attempt are one message.
       expect(taken.every((messages) => messages.length <= 1)).toBe(true)

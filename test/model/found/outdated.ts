@@ -33,7 +33,7 @@ export const OUTDATED: readonly Found[] = [
     was: 'canceled forever, with an order at the converter that nobody ended',
     steps: [
       click('wallet_app'),
-      once('read', 'slow to hear'),
+      once('read', 'slow to report'),
       once('cancel', 'slow'),
       together({ do: 'cancel' }),
       partner('pay'),

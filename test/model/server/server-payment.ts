@@ -2,7 +2,7 @@ import { setTimeout as realTime } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import type { PaymentFixture } from '../../../scripts/histories/payment-fixture.ts'
 import { newPayment } from '../../../scripts/test/new-payment.ts'
-import { recordPartnerEvent } from '../../../src/db/payments/partner-events.ts'
+import { recordCallback } from '../../../src/db/payments/partner-callbacks.ts'
 import { readStarts } from '../../../src/db/payments/payment-starts.ts'
 import { insertPayment, loadPayment } from '../../../src/db/payments/payments.ts'
 import { readPaymentRefunds } from '../../../src/db/refunds/refunds.ts'
@@ -34,8 +34,8 @@ const RELAY_MS = 3000
  * another order, so each would wait for the other.
  */
 const MAKE_DUE = `with free as (
-    select provider, provider_event_id as id from partner_event where applied_at is null for update skip locked)
-  update partner_event e set due_at = now() - interval '1 hour'
+    select provider, provider_event_id as id from partner_callback where applied_at is null for update skip locked)
+  update partner_callback e set due_at = now() - interval '1 hour'
   from free where (e.provider, e.provider_event_id) = (free.provider, free.id)`
 
 /** Thrown when time stops while a payout is awaited: such a story cannot be played here. */
@@ -139,7 +139,7 @@ export async function openServerPayment(paymentFixture: PaymentFixture, story: P
     db,
     system,
     testServices,
-    engine: createEngine({ db, hooks, system, now: clock, isShort, heardAt: clock }),
+    engine: createEngine({ db, hooks, system, now: clock, isShort, lastReportAt: clock }),
     chain: { transfers: [] } as unknown as TestPayment['chain'],
     troubles,
     asks,
@@ -171,7 +171,7 @@ export async function openServerPayment(paymentFixture: PaymentFixture, story: P
     storeCallback: async (provider, attemptId) => {
       const at = new Date(clock()).toISOString()
       const bodySha256 = new Uint8Array(32)
-      await recordPartnerEvent(db, { provider, eventId: newId('partnerEvent'), subject: { attemptId }, bodySha256, at })
+      await recordCallback(db, { provider, eventId: newId('partnerCallback'), subject: { attemptId }, bodySha256, at })
       hasCallbacks = true
     },
     signalCallback: (attemptId) => {

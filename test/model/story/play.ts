@@ -209,5 +209,5 @@ export async function clean({ db, paymentId, server }: TestPayment): Promise<voi
   server.reset()
   await db.query('delete from outbox')
   await db.query('update payment set closed_at = now() where id = $1 and closed_at is null', [paymentId])
-  await db.query('update partner_event set applied_at = now() where applied_at is null')
+  await db.query('update partner_callback set applied_at = now() where applied_at is null')
 }

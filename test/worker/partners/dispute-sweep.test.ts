@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { newPayment } from '../../../scripts/test/new-payment.ts'
 import type { Db } from '../../../src/db/db.ts'
 import { bringSweepForward } from '../../../src/db/partners/disputes.ts'
-import { recordPartnerEvent, takeUnread } from '../../../src/db/payments/partner-events.ts'
+import { recordCallback, takeUnread } from '../../../src/db/payments/partner-callbacks.ts'
 import { insertPayment } from '../../../src/db/payments/payments.ts'
 import type { ProviderName } from '../../../src/domain/methods.ts'
 import type { PartnerDispute } from '../../../src/domain/payment/partner.ts'
@@ -27,7 +27,7 @@ let questions: [ProviderName, number][] = []
 beforeEach(async () => {
   listed = {}
   questions = []
-  await db.query('delete from partner_event')
+  await db.query('delete from partner_callback')
   await db.query(`update attempt set partner_payments = '{}'`)
   await due()
 })
@@ -56,8 +56,11 @@ async function addAttempt(provider: ProviderName, payments: readonly string[]): 
 }
 
 const events = async () =>
-  (await db.query('select provider_event_id as id, attempt_id, applied_at is not null as applied from partner_event'))
-    .rows as { id: string; attempt_id: string; applied: boolean }[]
+  (
+    await db.query(
+      'select provider_event_id as id, attempt_id, applied_at is not null as applied from partner_callback',
+    )
+  ).rows as { id: string; attempt_id: string; applied: boolean }[]
 const listDisputeIds = async (attemptId: string): Promise<string[]> =>
   (await db.query('select partner_disputes from attempt where id = $1', [attemptId])).rows[0].partner_disputes
 const unread = async () => (await takeUnread(db, { minAgeMs: 0, limit: 10 })).map(({ attempt_id: id }) => id)
@@ -101,7 +104,7 @@ describe('The sweep of disputes', () => {
       await due()
       const found = await sweep()
       const [event] = await events()
-      await db.query('update partner_event set applied_at = now()')
+      await db.query('update partner_callback set applied_at = now()')
       return [found, event?.applied]
     }
     expect(await sweepAt('needs_response 100')).toEqual([1, false])
@@ -167,7 +170,7 @@ describe('The sweep of disputes', () => {
   test('a callback of the partner about the same order stays separate', async () => {
     const id = await addAttempt('wallet_app', ['p-1'])
     const event = { provider: 'wallet_app', eventId: 'evt_1', bodySha256: new Uint8Array(32) } as const
-    await recordPartnerEvent(db, { ...event, subject: { attemptId: id }, at: new Date(NOW).toISOString() })
+    await recordCallback(db, { ...event, subject: { attemptId: id }, at: new Date(NOW).toISOString() })
     listed = { wallet_app: [{ id: 'd-1', payment: 'p-1', state: 'lost 1' }] }
     expect(await sweep()).toBe(1)
     expect((await events()).map((each) => each.id).toSorted()).toEqual(['dispute:d-1', 'evt_1'])

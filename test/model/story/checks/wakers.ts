@@ -24,7 +24,7 @@ export async function checkWakers({ testPayment, row, listed }: Facts): Promise<
   if (row.sales.some(({ state }) => state === 'asked') && asked.length === 0)
     wrong.push(`a sale has no end (${status})`)
   const unread = await testPayment.db.query(
-    'select 1 from partner_event e join attempt a on a.id = e.attempt_id where a.payment_id = $1 and applied_at is null',
+    'select 1 from partner_callback e join attempt a on a.id = e.attempt_id where a.payment_id = $1 and applied_at is null',
     [id],
   )
   if (unread.rows.length > 0) wrong.push(`${unread.rows.length} callbacks unread (${status})`)

@@ -225,7 +225,7 @@ export const PAYING: readonly Idea[] = [
       {
         do: 'fault',
         at: 'cancel',
-        trouble: random.pick(['slow', 'slow to hear', 'down', 'answer lost']),
+        trouble: random.pick(['slow', 'slow to report', 'down', 'answer lost']),
         times: random.pick([1, 6]),
       },
       together({ do: 'cancel' }),

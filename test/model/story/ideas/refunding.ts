@@ -40,7 +40,7 @@ const answers = (random: Random): readonly StoryStep[] =>
     [],
     [simulator('refund_pending', random.pick([1200, 7200, 200_000]))],
     [simulator('refund_refused')],
-    [once('refund', random.pick(['answer lost', 'down', 'slow', 'slow to hear']))],
+    [once('refund', random.pick(['answer lost', 'down', 'slow', 'slow to report']))],
     [once('read', random.pick(['answer lost', 'down', 'slow']))],
     [simulator('refund_pending', 7200), simulator('refund_refused')],
   ])

@@ -57,7 +57,7 @@ export const TROUBLE: readonly Idea[] = [
       {
         do: 'fault',
         at: random.pick(['read', 'read', 'open', 'cancel', 'refund', 'refund', 'convert', 'rates']),
-        trouble: random.pick(['down', 'answer lost', 'slow', 'slow', 'slow to hear', 'refuses us']),
+        trouble: random.pick(['down', 'answer lost', 'slow', 'slow', 'slow to report', 'refuses us']),
         times: random.pick([1, 1, 2, 5, 40]),
       },
     ],

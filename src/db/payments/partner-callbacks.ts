@@ -12,9 +12,9 @@ import { untilRepeat } from '../repeats.ts'
  * same id, the same attempt and the same bytes: an id that a partner uses again, for example after a change of its
  * system, hides no callback.
  */
-export async function recordPartnerEvent(
+export async function recordCallback(
   db: Queryable,
-  event: PartnerEvent,
+  event: PartnerCallback,
 ): Promise<{ payment_id: string; attempt_id: string; applied: boolean } | null> {
   const first = await storeEvent(db, event)
   // Another callback took the id at the same moment: the second read finds it.
@@ -27,7 +27,7 @@ const isSubject = (subject: CallbackSubject): Statement =>
     ? sql`a.id = ${subject.attemptId}`
     : sql`a.partner_payments <> '{}' and a.partner_payments @> array[${subject.payment}]`
 
-type PartnerEvent = {
+type PartnerCallback = {
   readonly provider: ProviderUsed
   readonly eventId: string
   readonly subject: CallbackSubject
@@ -38,7 +38,7 @@ type PartnerEvent = {
 
 const storedRow = z.object({ payment_id: z.string(), attempt_id: z.string(), applied: z.boolean(), kept: z.boolean() })
 
-function storeEvent(db: Queryable, event: PartnerEvent): Promise<z.infer<typeof storedRow> | null> {
+function storeEvent(db: Queryable, event: PartnerCallback): Promise<z.infer<typeof storedRow> | null> {
   return maybeOne(
     db,
     storedRow,
@@ -50,14 +50,14 @@ function storeEvent(db: Queryable, event: PartnerEvent): Promise<z.infer<typeof 
         -- Its own id, or another one if its own id belongs to a callback about another order.
         named as (
           select payment_id, attempt_id, case when exists (
-              select from partner_event other
+              select from partner_callback other
               where other.provider = ${event.provider} and other.provider_event_id = ${event.eventId}
                 and other.attempt_id <> known.attempt_id)
             then concat_ws(' ', ${event.eventId}::text, attempt_id) else ${event.eventId} end as event_id
           from known),
         -- Partners send a callback again when they saw no answer: the first one counts. In other words it is unread again.
         stored as (
-          insert into partner_event as e (provider, provider_event_id, attempt_id, body_sha256, received_at)
+          insert into partner_callback as e (provider, provider_event_id, attempt_id, body_sha256, received_at)
           select ${event.provider}, event_id, attempt_id, ${event.bodySha256}, ${event.at}::timestamptz
           from named on conflict (provider, provider_event_id) do update set body_sha256 = excluded.body_sha256,
             seq = default, applied_at = null,
@@ -67,7 +67,7 @@ function storeEvent(db: Queryable, event: PartnerEvent): Promise<z.infer<typeof 
           where e.body_sha256 <> excluded.body_sha256 and e.attempt_id = excluded.attempt_id returning 1)
         select named.payment_id, named.attempt_id, exists (select from stored) or earlier.body_sha256 is not null as kept,
           coalesce(earlier.applied_at is not null and earlier.body_sha256 = ${event.bodySha256}, false) as applied
-        from named left join partner_event earlier
+        from named left join partner_callback earlier
           on earlier.provider = ${event.provider} and earlier.provider_event_id = named.event_id`,
   )
 }
@@ -77,7 +77,7 @@ function storeEvent(db: Queryable, event: PartnerEvent): Promise<z.infer<typeof 
  * answer is applied. A callback that arrived while the partner was asked stays unread: the answer might be older.
  */
 export const markCallbacksApplied = (attemptId: string, newest: string): Statement =>
-  sql`update partner_event set applied_at = now() from done
+  sql`update partner_callback set applied_at = now() from done
       where attempt_id = ${attemptId} and applied_at is null and seq <= ${newest}::bigint`
 
 const unreadRow = z.object({ attempt_id: z.string(), payment_id: z.string() })
@@ -98,14 +98,14 @@ export function takeUnread(
         -- Locks one callback at a time, so that two relays share the work. Callbacks of the other mode belong to its own relay.
         due as (
           select e.provider, e.provider_event_id
-          from partner_event e join attempt a on a.id = e.attempt_id join payment m on m.id = a.payment_id
+          from partner_callback e join attempt a on a.id = e.attempt_id join payment m on m.id = a.payment_id
           where e.applied_at is null and m.livemode = ${db.livemode} and e.due_at <= now() and e.due_at <= now() - case
             when e.repeats = 0 and e.provider <> 'crypto' then ${page.minAgeMs} * interval '1 millisecond'
             else interval '0' end
           order by e.due_at limit ${page.limit} for update of e skip locked),
         -- The next time is set before the message is sent: one that gets lost is repeated then.
         taken as (
-          update partner_event e set repeats = e.repeats + 1, due_at = now() + ${untilRepeat(sql`e.repeats`)}
+          update partner_callback e set repeats = e.repeats + 1, due_at = now() + ${untilRepeat(sql`e.repeats`)}
           from due where (e.provider, e.provider_event_id) = (due.provider, due.provider_event_id)
           returning e.attempt_id)
         select distinct attempt_id, payment_id from taken join attempt on attempt.id = taken.attempt_id`,
