@@ -1,7 +1,7 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { z } from 'zod'
 import { many, sql } from '../../src/db/db.ts'
-import { recordPartnerEvent } from '../../src/db/payments/partner-callbacks.ts'
+import { recordCallback } from '../../src/db/payments/partner-callbacks.ts'
 import { insertPayment, loadPayment } from '../../src/db/payments/payments.ts'
 import type { MethodName, ProviderName, ProviderUsed } from '../../src/domain/methods.ts'
 import type { PaymentWithAttempts } from '../../src/domain/payment/payment-object.ts'
@@ -97,7 +97,7 @@ export async function createPaymentFixture(env: TestWorkflowEnvironment, partsOp
 
     /** Stores a callback as if the process had died between storing it and signaling it. */
     async storeCallbackOnly(provider: ProviderName, attemptId: string): Promise<void> {
-      await recordPartnerEvent(db, {
+      await recordCallback(db, {
         provider,
         eventId: newId('request'),
         subject: { attemptId },
