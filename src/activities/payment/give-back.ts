@@ -3,6 +3,7 @@ import type { Tx } from '../../db/db.ts'
 import { refundKey } from '../../domain/ids.ts'
 import { findMoneyStep } from '../../domain/payment/funds/money-step.ts'
 import { toFunds } from '../../domain/payment/funds/stored-funds.ts'
+import type { PartnerOrder } from '../../domain/payment/partner.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
 import type { ActivityAnswer } from '../../domain/payment/snapshot.ts'
 import { createNote } from '../../domain/timeline.ts'
@@ -10,8 +11,9 @@ import type { RefundResult } from '../../partners/provider.ts'
 import { type Change, changeLockedPayment } from '../../payments/change-payment.ts'
 import type { PaymentDraft } from '../../payments/payment-draft.ts'
 import { createAnswer } from './answer.ts'
+import { applyOrder } from './apply-order.ts'
 import { changeMoney } from './change-money.ts'
-import { askQuietly, callSignal, toOrderRef } from './partner-calls.ts'
+import { askQuietly, callSignal, createReading, toOrderRef } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 /**
@@ -30,9 +32,13 @@ export async function giveBack(
   )
   const attempt = begun.state.attempts.find(({ id }) => id === attemptId)
   if (attempt?.back !== 'asked') return createAnswer(begun)
-  const result = await askQuietly(() => callRefund(deps, attempt, callSignal()), 'asked again')
-  if (result === null) return createAnswer(begun)
-  const change: Change = (draft) => recordRefund(draft, attempt, result)
+  const answers = await askQuietly(() => askBack(deps, attempt, callSignal()), 'asked again')
+  if (answers === null) return createAnswer(begun)
+  const reading = await createReading(deps, { attempt, unread: null }, answers.order)
+  const change: Change = (draft) => {
+    recordRefund(draft, attempt, answers.refund)
+    applyOrder(draft, deps, reading)
+  }
   const done = await changeMoney(deps, { id: paymentId, change, known: begun.state })
   return createAnswer({ ...done, events: [...begun.events, ...done.events] })
 }
@@ -59,6 +65,14 @@ async function requestGiveBack(
   draft.setAttempt(attemptId, { back: 'asked' })
 }
 
+type BackAnswers = { readonly refund: RefundResult; readonly order: PartnerOrder | null }
+
+/** The order is read after the give-back: money that arrived while it was pending is still there. */
+async function askBack(deps: PaymentDeps, attempt: Attempt, signal: AbortSignal): Promise<BackAnswers> {
+  const refund = await callRefund(deps, attempt, signal)
+  return { refund, order: await deps.partners[attempt.provider].readOrder(toOrderRef(attempt), signal) }
+}
+
 export async function callRefund(deps: PaymentDeps, attempt: Attempt, signal: AbortSignal): Promise<RefundResult> {
   const partner = deps.partners[attempt.provider]
   if (partner.refundOrder === undefined) return { kind: 'refused', reason: `${attempt.provider} gives nothing back` }
@@ -66,7 +80,10 @@ export async function callRefund(deps: PaymentDeps, attempt: Attempt, signal: Ab
   return partner.refundOrder({ ...toOrderRef(attempt), key, amount: null }, signal)
 }
 
-/** If the attempt has changed since the partner was asked, the next reading of the order asks again. */
+/**
+ * Records that the money is gone, and must precede the order that was read afterwards, which names what is there. If the
+ * attempt has changed since the partner was asked, the next reading of the order asks again.
+ */
 export function recordRefund(draft: PaymentDraft, asked: Attempt, result: RefundResult): void {
   const attempt = draft.state.attempts.find(({ id }) => id === asked.id)
   if (attempt?.back !== 'asked' || attempt.revision !== asked.revision) return

@@ -48,8 +48,8 @@ export async function readPartnerOrder(
   }))
   const reading = await createReading(deps, toAsk(before, attempt), order)
   const change: Change = (draft) => {
-    applyOrder(draft, deps, reading)
     if (refund !== null) recordRefund(draft, attempt, refund)
+    applyOrder(draft, deps, reading)
   }
   return createAnswer(await changeMoney(deps, { id: paymentId, change, known: before }))
 }

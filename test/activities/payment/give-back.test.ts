@@ -45,6 +45,21 @@ describe('a give-back through the partner', () => {
     ])
   })
 
+  test('money that arrives while a give-back is pending waits for a decision after it', async () => {
+    const made = await fixture.paid('6000')
+    await fixture.giveBack(made, says('pending'))
+    await fixture.read(made, says('pending', has('10000')))
+    await fixture.read(made, says('refunded', has('4000')))
+    expect([await fixture.held(made.id), await fixture.attention(made.id)]).toEqual([['paid 4000'], ['review excess']])
+    expect(await readBack(made)).toBe('no')
+  })
+
+  test('money that arrives while the partner gives money back waits for a decision', async () => {
+    const made = await fixture.paid('6000')
+    await fixture.giveBack(made, says('refunded', has('4000')))
+    expect([await fixture.held(made.id), await fixture.attention(made.id)]).toEqual([['paid 4000'], ['review excess']])
+  })
+
   test('a give-back that was cut off after the partner had done it is carried out once', async () => {
     const made = await fixture.paid('6000')
     const real = fixture.deps.partners.wallet_app
@@ -86,12 +101,14 @@ describe('a give-back through the partner', () => {
   test('a give-back after a refusal has the next key, because a partner repeats its first answer for a key', async () => {
     const made = await fixture.paid('6000')
     const keys: string[] = []
-    const refundOrder: NonNullable<Wallet['refundOrder']> = async ({ key }) => {
-      keys.push(key)
-      return keys.length === 1 ? { kind: 'refused', reason: 'the balance is too low' } : { kind: 'refunded' }
+    const { refundOrder } = fixture.deps.partners.wallet_app
+    const refuseFirst: Wallet['refundOrder'] = async (refund, signal) => {
+      keys.push(refund.key)
+      if (keys.length === 1) return { kind: 'refused', reason: 'the balance is too low' }
+      return refundOrder?.(refund, signal) ?? { kind: 'pending' }
     }
-    await fixture.giveBack(made, walletApp({ refundOrder }))
-    await fixture.giveBack(made, walletApp({ refundOrder }))
+    await fixture.giveBack(made, walletApp({ refundOrder: refuseFirst }))
+    await fixture.giveBack(made, walletApp({ refundOrder: refuseFirst }))
     expect(keys).toEqual([`${made.attemptId}:refund`, `${made.attemptId}:refund:2`])
     expect(await fixture.standing(made.id)).toBe('refunded')
   })
@@ -189,7 +206,7 @@ describe('a give-back through the partner', () => {
     await fixture.read(other, fixture.says(PAID, { partner: 'card_partner' }))
     await expect(fixture.decide(made.id, 'give_back')).rejects.toThrow('Name the attempt')
     await fixture.decide(made.id, 'give_back', { attempt: other.attemptId })
-    await fixture.askBack(other, fixture.says(PAID, { partner: 'card_partner', refund: 'refunded' }))
+    await fixture.askBack(other, fixture.says({}, { partner: 'card_partner', refund: 'refunded' }))
     expect([await fixture.held(made.id), await fixture.standing(made.id)]).toEqual([
       ['paid 10000', 'refunded 0'],
       'processing',

@@ -17,7 +17,9 @@ const REFUNDS = {
   refused: { kind: 'refused', reason: 'the balance is too low' },
 } as const
 
-/** A partner that reports this state of each order, with real values for the rest. */
+const GONE = { status: 'refunded', received: null } as const
+
+/** A partner that reports this state of each order, with real values for the rest. A refunded order has no money. */
 export function partnerSays(
   { partners }: Pick<PaymentDeps, 'partners'>,
   said: Partial<PartnerOrder>,
@@ -27,7 +29,7 @@ export function partnerSays(
   const readOrder: typeof real.readOrder = async (asked, signal) => {
     const order = await real.readOrder(asked, signal)
     await meanwhile?.()
-    return order && { ...order, ...said }
+    return order && { ...order, ...(refund === 'refunded' && GONE), ...said }
   }
   const refunds = refund === undefined ? {} : { refundOrder: async () => REFUNDS[refund] }
   return { partners: { ...partners, [partner]: { ...real, readOrder, ...refunds } } }
