@@ -141,7 +141,7 @@ async function preflight(deps: SettlementDeps, sweeps: readonly Sweep[]): Promis
   const refused: (Sweep & { reason: string })[] = []
   for (const { item, reason } of await simulate(deps, sweeps, (sweep) => createSweepAuthorization(sweep))) {
     if (reason === null) good.push(item)
-    else if (/authorization is used or canceled/.test(reason)) await deps.journal.abandonSweep(item)
+    else if (/authorization is used or canceled/.test(reason)) await deps.journal.abandonSweep({ ...item, reason })
     else refused.push({ ...item, reason })
   }
   if (refused.length > 0) await deps.journal.refuseSweeps(refused)

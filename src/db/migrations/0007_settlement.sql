@@ -597,7 +597,7 @@ create table deposit_sweep (
 );
 comment on table deposit_sweep is
   'An EIP-3009 authorization that moves USDC from the address of a deposit to a treasury, or back to the merchant''s wallet; or one by which the wallet pays for a refund at the address. A sender has one open authorization for an address at a time.';
-comment on column deposit_sweep.idx is 'The number of the sweep of this address, from 0. Its nonce follows from it.';
+comment on column deposit_sweep.idx is 'The number of the sweep of this address, from 0. Its nonce follows from it. 0 of a refund is the treasury''s share.';
 comment on column deposit_sweep.returned_block is
   'The final block of a transfer back to the merchant; null: it is not made, or went to a treasury, whose log shows it.';
 comment on column deposit_sweep.sender is 'The address of the deposit, or the merchant''s wallet.';

@@ -15,6 +15,7 @@ import { execute, many, maybeOne, one, type Queryable, type Statement, sql, type
 import { byId, cutPage, type ListPage, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 import { untilRepeat } from '../repeats.ts'
+import { nextIndex } from '../settlement/deposits.ts'
 import { hex } from '../settlement/payouts.ts'
 
 const refundRow = z
@@ -252,8 +253,8 @@ export async function storeFunding(
           where owner_id = ${id} and sender = ${wallet} and state = 'signed' and refused is distinct from ${MINED_IN_VAIN} returning 1),
         made as (
           insert into deposit_sweep (owner_id, idx, chain_id, token, sender, recipient, micro_usdc, auth_nonce, signature, valid_before, state)
-          select d.owner_id, (select coalesce(max(idx) + 1, 0) from deposit_sweep where owner_id = ${id}), d.chain_id, d.token,
-            ${wallet}, d.address, ${requiredMicro}, ${nonce}, ${bytes}, ${validBefore}, 'signed'
+          select d.owner_id, ${nextIndex}, d.chain_id, d.token, ${wallet}, d.address, ${requiredMicro}, ${nonce}, ${bytes},
+            ${validBefore}, 'signed'
           from deposit d where d.owner_id = ${id}
             and not exists (select from deposit_sweep where owner_id = ${id} and sender = ${wallet}) on conflict do nothing returning 1)
         select exists (select from again) or exists (select from made) as stored`,

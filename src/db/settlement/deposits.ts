@@ -161,6 +161,16 @@ const toUnswept = (row: z.infer<typeof unsweptRow>): Unswept => ({
 })
 
 /**
+ * The treasury's share of a refund is swept under this index alone and never abandoned: no log that is not read yet, and
+ * no restored backup, can make the treasury take it twice.
+ */
+const SHARE_INDEX = 0
+
+/** The index of the next other sweep of the address `d`. */
+export const nextIndex = sql`coalesce((select max(o.idx) + 1 from deposit_sweep o where o.owner_id = d.owner_id),
+  case when d.refund_id is null then 0 else ${SHARE_INDEX} + 1 end)`
+
+/**
  * Addresses with money that no sweep is moving, in the order of their owners. The share of the treasury is swept first,
  * and the rest goes back by the next sweep.
  */
@@ -170,7 +180,7 @@ export async function readUnswept(context: JournalContext, ask: { after: string;
     unsweptRow,
     sql`select d.owner_id, d.address, case when share.micro > 0 then share.micro else d.unswept_micro end::text as micro,
           case when share.micro > 0 then null else d.return_to end as return_to,
-          (select count(*) from deposit_sweep s where s.owner_id = d.owner_id) as idx
+          case when d.refund_id is not null and share.micro > 0 then ${SHARE_INDEX} else ${nextIndex} end as idx
         from deposit d, lateral (select ${treasuryShare} as micro) share where ${worthSweeping(context)}
           and not exists (select 1 from deposit_sweep s
             where s.owner_id = d.owner_id and s.sender = d.address and s.state in ('signed', 'assigned'))
@@ -359,12 +369,19 @@ export function reserveSweeps(
   })
 }
 
-/** If a restored database lacks the sweep, the logs show it. */
-export async function abandonSweep({ db }: JournalContext, sweep: Pick<Sweep, 'ownerId' | 'index'>): Promise<void> {
+/**
+ * Abandons a sweep whose nonce is used. What is at its address then is swept under the next index: it belongs to one
+ * party, whatever the sweep has moved. Only the treasury's share of a refund waits, until the log of its transfer is read.
+ */
+export async function abandonSweep(
+  { db }: JournalContext,
+  { ownerId, index, reason }: Pick<Sweep, 'ownerId' | 'index'> & { readonly reason: string },
+): Promise<void> {
   await execute(
     db,
-    sql`update deposit_sweep set state = 'abandoned' where owner_id = ${sweep.ownerId} and idx = ${sweep.index}
-          and state = 'signed'`,
+    sql`update deposit_sweep s set refused = ${reason}, refused_at = now(),
+          state = case when d.refund_id is not null and s.idx = ${SHARE_INDEX} then s.state else 'abandoned' end
+        from deposit d where d.owner_id = s.owner_id and s.owner_id = ${ownerId} and s.idx = ${index} and s.state = 'signed'`,
   )
 }
 
@@ -437,14 +454,14 @@ async function endSweep(tx: Tx, owner: Owner, ended: EndedSweep): Promise<number
       indexRow,
       sql`insert into deposit_sweep (owner_id, idx, chain_id, token, sender, recipient, micro_usdc, auth_nonce, state, tx_hash,
             returned_block, returned_block_hash)
-          select owner_id, (select coalesce(max(idx) + 1, 0) from deposit_sweep where owner_id = ${ownerId}), chain_id,
-            token, address, ${recipient}, ${micro}, ${txHash}, 'done', ${txHash}, ${returned?.number ?? null}, ${returned?.hash ?? null}
-          from deposit where owner_id = ${ownerId} returning idx`,
+          select d.owner_id, ${nextIndex}, d.chain_id, d.token, d.address, ${recipient}, ${micro}, ${txHash}, 'done', ${txHash},
+            ${returned?.number ?? null}, ${returned?.hash ?? null}
+          from deposit d where d.owner_id = ${ownerId} returning idx`,
     ))
   await execute(
     tx,
-    sql`update deposit_sweep set state = 'abandoned'
-      where owner_id = ${ownerId} and state = 'signed' and sender = ${address}`,
+    sql`update deposit_sweep set state = 'abandoned' where owner_id = ${ownerId} and state = 'signed' and sender = ${address}
+          and (${returnTo === null} or idx <> ${SHARE_INDEX})`,
   )
   return found.idx
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { encodeFunctionData, erc20Abi, parseAbi, parseEther, parseSignature } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { createDepositKeys, fundingNonce } from '../../../src/chain/deposits/deposit-keys.ts'
+import { signTransferAuthorization } from '../../../src/chain/authorization.ts'
+import { createDepositKeys, fundingNonce, sweepNonce } from '../../../src/chain/deposits/deposit-keys.ts'
 import {
   hasRefundUsdc,
   insertRefund,
@@ -118,6 +119,52 @@ test('USDC of a refund stays at its address until the refund is over; then the t
   expect(await listSweeps(id)).toEqual(['0 done 5000000', '1 done 2000000 back', '2 done 1000000 back'])
 })
 
+test('the treasury takes its share of a refund once, also if USDC arrives before the log of that transfer is read', async () => {
+  const { id, address, wallet } = await openRefund()
+  const engine = runner()
+  await fixture.finalize(engine)
+  const before = await fixture.balance(fixture.treasury.address)
+  await mintUsdc(fixture.chain, { to: address, micro: REQUIRED })
+  await fixture.finalize(engine, 4)
+  await takeShare(id, address)
+  await mintUsdc(fixture.chain, { to: address, micro: REQUIRED })
+  await decide(id, REQUIRED)
+  await engine.tick()
+  await engine.tick()
+  expect(await listSweeps(id)).toEqual(['0 signed 5000000'])
+  await fixture.finalize(engine, 8)
+  expect(await fixture.balance(fixture.treasury.address)).toBe(before + REQUIRED)
+  expect([await fixture.balance(wallet), await fixture.balance(address)]).toEqual([REQUIRED, 0n])
+  expect(await listSweeps(id)).toEqual(['0 done 5000000', '1 done 5000000 back'])
+})
+
+/** Makes the transfer of the treasury's share as a worker does whose database was lost since. */
+async function takeShare(id: string, address: Hex): Promise<void> {
+  const account = keys.findAccount(id, address)
+  if (account === null) throw new Error('the address has no key')
+  const transfer = {
+    from: address,
+    to: fixture.treasury.address,
+    micro: REQUIRED,
+    validBefore: 2 ** 40,
+    nonce: sweepNonce({ chainId: TOKEN.chainId, token: TOKEN.address, address, ownerId: id, index: 0 }),
+  }
+  const signature = await signTransferAuthorization(account, TOKEN, transfer)
+  const { r, s, v } = parseSignature(signature)
+  const [sender = newAddress()] = await fixture.chain.getAddresses()
+  await fixture.chain.writeContract({
+    account: sender,
+    address: TOKEN.address,
+    abi: parseAbi([
+      'function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)',
+    ]),
+    functionName: 'transferWithAuthorization',
+    args: [address, transfer.to, REQUIRED, 0n, BigInt(transfer.validBefore), transfer.nonce, Number(v), r, s],
+    chain: null,
+  })
+  await fixture.chain.mine({ blocks: 1 })
+}
+
 test('all USDC of a refund that did not succeed goes back, exactly once, also with two engines', async () => {
   const { id, address, wallet } = await openRefund()
   const [one, other] = [runner(), runner()]
@@ -132,7 +179,7 @@ test('all USDC of a refund that did not succeed goes back, exactly once, also wi
   }
   await fixture.finalize(one, 4)
   expect([await fixture.balance(wallet), await fixture.balance(address)]).toEqual([REQUIRED, 0n])
-  expect(await listSweeps(id)).toEqual(['0 done 5000000 back'])
+  expect(await listSweeps(id)).toEqual(['1 done 5000000 back'])
   expect(fixture.hookCalls.returned.filter(({ refundId }) => refundId === id)).toHaveLength(1)
 })
 
@@ -198,7 +245,7 @@ test('a wallet that signs pays for a refund once and without gas, however often 
   await fixture.finalize(engine, 6)
   expect([await fixture.balance(address), await fixture.balance(wallet)]).toEqual([REQUIRED, 2n * REQUIRED])
   expect(await fixture.chain.getBalance({ address: account.address })).toBe(0n)
-  expect(await listSweeps(id)).toEqual(['0 done 5000000'])
+  expect(await listSweeps(id)).toEqual(['1 done 5000000'])
   await decide(id, REQUIRED)
   await fixture.finalize(engine, 6)
   expect(await listSweeps(id)).toEqual(['0 done 5000000', '1 done 5000000'])
@@ -214,10 +261,10 @@ test('a nonce that the wallet has canceled is reported by the second try, when a
   await cancel(account, refund.place?.nonce as Hex)
   await sign(refund, await account.signTypedData(renderRefund(refund).funding.typed_data as never))
   await engine.tick()
-  expect([await readRefusal(id), await listSweeps(id)]).toEqual([null, ['0 signed 5000000']])
+  expect([await readRefusal(id), await listSweeps(id)]).toEqual([null, ['1 signed 5000000']])
   await pass(id)
   await fixture.finalize(engine, 2)
-  expect([await readRefusal(id), await listSweeps(id)]).toEqual(['nonce_used', ['0 abandoned 5000000']])
+  expect([await readRefusal(id), await listSweeps(id)]).toEqual(['nonce_used', ['1 abandoned 5000000']])
   expect(await sign(refund, `0x${'5a'.repeat(65)}`)).toBe(false)
 })
 
@@ -264,7 +311,7 @@ test('a wallet that is a contract pays with a signature of any length', async ()
   await sign(refund, `0x${'5a'.repeat(130)}`)
   await fixture.finalize(engine, 6)
   expect([await fixture.balance(address), await fixture.balance(wallet)]).toEqual([REQUIRED, 0n])
-  expect(await listSweeps(id)).toEqual(['0 done 5000000'])
+  expect(await listSweeps(id)).toEqual(['1 done 5000000'])
 })
 
 /** Runtime code of a contract that calls a signature valid as long as nobody pays for gas: when it is simulated. */
@@ -285,7 +332,7 @@ test('a contract that accepts its signature only when it is simulated costs one 
   }
   for (let time = 0; time < 4; time++) await again()
   expect((await countEnvelopes()) - sent).toBe(1)
-  expect([await readRefusal(id), await listSweeps(id)]).toEqual(['other', ['0 abandoned 5000000']])
+  expect([await readRefusal(id), await listSweeps(id)]).toEqual(['other', ['1 abandoned 5000000']])
 })
 
 const countEnvelopes = async (): Promise<number> =>
@@ -322,6 +369,6 @@ test('a signature of another wallet, or of a refund that is over, moves nothing'
   await decide(over.id, 0n)
   await fixture.finalize(engine, 6)
   expect(await fixture.balance(wallet)).toBe(2n * REQUIRED)
-  expect(await listSweeps(one.id)).toEqual(['0 signed 5000000'])
+  expect(await listSweeps(one.id)).toEqual(['1 signed 5000000'])
   expect([await readRefusal(one.id), await readRefusal(over.id)]).toEqual(['invalid_signature', null])
 })

@@ -45,7 +45,7 @@ export const REFUNDED: readonly Found[] = [
   },
   {
     title: 'a refund that is paid for by a signature and by a transfer is made once, and the second USDC goes back',
-    steps: [...SETTLED, refund(50), sign(0), lanes(false), sendUsdc(0), wait(1), lanes(), lanes()],
+    steps: [...SETTLED, refund(50), sign(0), lanes('sent'), sendUsdc(0), wait(1), lanes(), lanes()],
     ends: { refunds: ['succeeded'] },
   },
   {
@@ -55,7 +55,7 @@ export const REFUNDED: readonly Found[] = [
   },
   {
     title: 'USDC that arrives after a cancellation goes back',
-    steps: [...SETTLED, refund(100), sign(0), lanes(false), cancelRefund(0), lanes(), lanes()],
+    steps: [...SETTLED, refund(100), sign(0), lanes('sent'), cancelRefund(0), lanes(), lanes()],
     ends: { refunds: ['canceled'], refundable: true },
   },
   {
@@ -111,6 +111,24 @@ export const REFUNDED: readonly Found[] = [
       wait(1),
       decide('give_back'),
     ],
+  },
+  {
+    title:
+      'the treasury takes its share of a refund once, also if a backup forgets the transfer before more USDC arrives',
+    was: 'was signed again under another nonce, and took the USDC that arrived after it',
+    steps: [
+      ...SETTLED,
+      refund(50),
+      sendUsdc(0),
+      wait(1),
+      lanes('forgotten'),
+      sendUsdc(0, 100, false),
+      lanes('forgotten'),
+      lanes('forgotten'),
+      lanes(),
+      lanes(),
+    ],
+    ends: { refunds: ['succeeded'] },
   },
   {
     title: 'a refund whose workflow is lost while the partner takes its time is taken over',

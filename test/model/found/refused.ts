@@ -86,6 +86,18 @@ export const REFUSED: readonly Found[] = [
     ends: { status: 'settling' },
   },
   {
+    title: 'money that is added while a give-back is pending is seen after it',
+    was: 'was recorded as given back with the rest, and nobody looked for it',
+    steps: [
+      click('wallet_app'),
+      partner('change the amount'),
+      simulator('refund_pending', 7200),
+      decide('give_back'),
+      partner('top up'),
+      wait(200),
+    ],
+  },
+  {
     title: 'a refund that names no attempt means the one that has money, if another was given back',
     was: 'was called done, and nobody was asked',
     steps: [

@@ -62,9 +62,9 @@ export async function signRefund(testPayment: TestPayment, { of }: StepOf<'sign'
   testPayment.ask('sign', 'fundRefund', { argument, who: 'outside', refundId: refund.id })
 }
 
-export async function carrySigned({ chain }: TestPayment, { final }: StepOf<'lanes'>): Promise<void> {
-  await chain.carry()
-  if (final) await chain.record()
+export async function carrySigned({ chain }: TestPayment, { known }: StepOf<'lanes'>): Promise<void> {
+  await chain.carry(known)
+  if (known === 'recorded') await chain.record()
 }
 
 export async function cancelRefund(testPayment: TestPayment, { of }: StepOf<'cancel a refund'>): Promise<void> {
@@ -81,7 +81,7 @@ export async function loseRefund(testPayment: TestPayment, { of }: StepOf<'lose 
 export async function finishChain(testPayment: TestPayment): Promise<void> {
   const { chain } = testPayment
   await chain.record()
-  await chain.carry()
+  await chain.carry('recorded')
   await chain.record()
   testPayment.relayRefunds()
 }

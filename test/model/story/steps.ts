@@ -3,6 +3,7 @@ import type { ProviderUsed } from '../../../src/domain/methods.ts'
 import type { Say } from '../../../src/domain/payment/requests.ts'
 import type { EngineAct } from '../fixture/engine.ts'
 import type { Operation, Trouble } from '../fixture/parties.ts'
+import type { Known } from '../fixture/refund-chain.ts'
 
 /** The steps of a story. `of` counts the payment's attempts, or its refunds, from 0; a step that does not apply does nothing. */
 
@@ -74,7 +75,7 @@ export type Step =
   /** The merchant's wallet signs the transfer that pays for a refund. */
   | { readonly do: 'sign'; readonly of: number }
   /** The lanes carry signed transfers to and from the addresses of refunds. */
-  | { readonly do: 'lanes'; readonly final: boolean }
+  | { readonly do: 'lanes'; readonly known: Known }
   | { readonly do: 'cancel a refund'; readonly of: number }
   | { readonly do: 'lose a refund'; readonly of: number }
   | { readonly do: 'lose the run' }

@@ -1,4 +1,5 @@
 import type { Random } from '../../../support/random.ts'
+import type { Known } from '../../fixture/refund-chain.ts'
 import type { Step, StoryStep } from '../steps.ts'
 import type { View } from '../view.ts'
 import { click, drawArrival, engine, type Idea, once, one, paid, partner, simulator, together, wait } from './idea.ts'
@@ -8,7 +9,7 @@ import { click, drawArrival, engine, type Idea, once, one, paid, partner, simula
 export const refund = (percent: number): Step => ({ do: 'refund', percent })
 export const sendUsdc = (of: number, percent = 100, final = true): Step => ({ do: 'send USDC', of, percent, final })
 export const sign = (of: number): Step => ({ do: 'sign', of })
-export const lanes = (final = true): Step => ({ do: 'lanes', final })
+export const lanes = (known: Known = 'recorded'): Step => ({ do: 'lanes', known })
 export const cancelRefund = (of: number): Step => ({ do: 'cancel a refund', of })
 export const loseRefund = (of: number): Step => ({ do: 'lose a refund', of })
 
@@ -25,9 +26,9 @@ const pays = (random: Random, of: number): readonly StoryStep[] =>
     [sendUsdc(of, 100, false), wait(random.pick([1, 62, 70]))],
     [sign(of), lanes()],
     [sign(of), lanes()],
-    [sign(of), lanes(false), lanes(false), lanes()],
+    [sign(of), lanes('sent'), lanes('sent'), lanes()],
     [sign(of), sendUsdc(of), lanes()],
-    [sign(of), lanes(false), cancelRefund(of), lanes()],
+    [sign(of), lanes('sent'), cancelRefund(of), lanes()],
     [wait(random.pick([59, 62, 70, 1500])), sendUsdc(of)],
     [],
   ])
@@ -61,7 +62,8 @@ const crosses = (random: Random, view: View, of: number): readonly StoryStep[] =
     [loseRefund(of), wait(62)],
     [{ do: 'cut the next activity', at: random.below(9) }],
     [cancelRefund(of)],
-    [lanes(false), lanes()],
+    [lanes('sent'), lanes()],
+    [lanes('forgotten'), sendUsdc(of, 100, false), lanes('forgotten'), lanes()],
     [wait(random.pick([1, 20, 70, 1500]))],
   ])
 }
@@ -135,7 +137,7 @@ export const REFUNDING: readonly Idea[] = [
       return random.pick<readonly StoryStep[]>([
         [sendUsdc(of)],
         [sign(of), lanes()],
-        [lanes(false)],
+        [lanes('sent')],
         [cancelRefund(of)],
       ])
     },
