@@ -52,6 +52,24 @@ describe('receipts', () => {
     expect(complaints).toEqual([])
     await page.close()
   }, 60_000)
+
+  test('the link of a receipt opens the verifier with the receipt of that payment, and checks it', async () => {
+    const { body } = await testApi.ask('POST', '/v1/payments', { body: { amount: '49.99', currency: 'EUR' } })
+    const path = new URL(String(body['checkout_url'])).pathname
+    const page = await browser.newPage()
+    await page.goto(`${testApi.url}/receipts/verify#${path}/receipt.json`)
+    await page.getByText('The receipt of this payment is not there yet').waitFor()
+    await plantReceipt(testApi.db, String(body['id']))
+    await page.reload()
+    await page.getByText('Incomplete: nothing is wrong').waitFor()
+    expect(await page.getByLabel('Receipt', { exact: true }).inputValue()).toContain(String(body['id']))
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await page.goto(`${testApi.url}/receipts/verify#https://example.com/receipt.json`)
+    await page.reload()
+    expect(asked.filter((url) => url.includes('receipt.json') && !url.includes('#'))).toEqual([])
+    await page.close()
+  }, 60_000)
 })
 
 describe('logos', () => {

@@ -16,6 +16,7 @@ import { transferLink } from '../../../src/domain/settlement/deposit.ts'
 import { newId } from '../../../src/ids.ts'
 import { browse } from '../../support/browse.ts'
 import { createTestOffering } from '../../support/offering.ts'
+import { plantReceipt } from '../support/receipts.ts'
 import { type CheckoutFixture, createCheckoutFixture, movePayment } from './checkout-fixture.ts'
 import { countriesFile } from './countries-file.ts'
 
@@ -422,6 +423,16 @@ describe('The receipt as a file', () => {
     })
     const text = file.bytes.toString('latin1')
     expect([text.startsWith('%PDF-'), text.includes('/Lang (el)')]).toEqual([true, true])
+  })
+
+  test('the receipt links to the verifier with the proof of its payment alone, once there is one', async () => {
+    const [{ path, id }, other] = [await paid(), await paid()]
+    expect((await get(`${path}/receipt`)).text).toContain(`href="/receipts/verify#${path}/receipt.json"`)
+    await get(`${path}/receipt.json`).expect(404)
+    await plantReceipt(fixture.db, id)
+    const proof = JSON.parse((await get(`${path}/receipt.json`).expect(200)).text)
+    expect([proof.object, proof.claims.payment]).toEqual(['payment_receipt', id])
+    await get(`${other.path}/receipt.json`).expect(404)
   })
 
   test('the URL of the file redirects to the page of the receipt before the payment has succeeded, and if no font has the characters of a name', async () => {

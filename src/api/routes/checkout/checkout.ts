@@ -1,6 +1,7 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Db } from '../../../db/db.ts'
 import { findPaymentIds } from '../../../db/payments/payments.ts'
+import { readReceipt } from '../../../db/receipts/receipts.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
 import { checkoutUrl } from '../../../domain/payment/payment-object.ts'
 import {
@@ -75,6 +76,7 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   router.get('/c/:token/code.svg', (request, response) => sendCode(deps, request, response))
   router.get('/c/:token/receipt', (request, response) => showReceipt(deps, request, response))
   router.get('/c/:token/receipt.pdf', (request, response) => sendReceipt(deps, request, response))
+  router.get('/c/:token/receipt.json', (request, response) => sendProof(deps, request, response))
   router.get('/c/:token/frame', (request, response) => showFrame(deps, request, response))
   router.get('/c/:token/frame/status', (request, response) => sendFrameStatus(deps, request, response))
   router.get('/c/:token/status', (request, response) => sendStatus(deps, request, response))
@@ -95,9 +97,16 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   // A partner can return the buyer by a form: nothing in it is read, and the page is shown.
   router.post('/c/:token', (request, response) => response.redirect(303, request.path))
   router.all('/c/:token', refuseMethod('GET, HEAD, POST'))
-  const shown = ['/code.svg', '/receipt', '/receipt.pdf', '/status', '/live', '/frame', '/frame/status'].map(
-    (page) => `/c/:token${page}`,
-  )
+  const shown = [
+    '/code.svg',
+    '/receipt',
+    '/receipt.pdf',
+    '/receipt.json',
+    '/status',
+    '/live',
+    '/frame',
+    '/frame/status',
+  ].map((page) => `/c/:token${page}`)
   router.all(shown, refuseMethod('GET, HEAD'))
   router.post('/c/:token/sandbox', ...form, (request, response) => play(deps, request, response))
   router.all('/c/:token/continue', refuseMethod('GET, HEAD, POST'))
@@ -160,6 +169,15 @@ async function sendReceipt(deps: CheckoutDeps, request: Request, response: Respo
     'content-disposition': `attachment; filename="receipt-${checkout.payment.id}.pdf"`,
   })
   response.type('application/pdf').send(pdf)
+}
+
+/** Sends the proof of the transfer. Anyone can read everything in it on the chain. */
+async function sendProof(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
+  deps.limits.countLink(linkToken(request), 'act')
+  const { payment } = await loadCheckout(deps, request)
+  const receipt = await readReceipt(deps.db, payment, payment.id)
+  if (receipt === null) throw new PageProblem('not_found')
+  response.json(receipt)
 }
 
 function wordsFor({ country }: Checkout, request: Request): Words {

@@ -1,4 +1,5 @@
-// Verifies a receipt in the browser. The receipt never leaves the page; the script only fetches the public keys.
+// Verifies a receipt in the browser. The receipt never leaves the page; the script only fetches the public keys, and the
+// receipt if a link names one.
 import { verifyReceipt } from '../../../verifier/verifier.js'
 
 const TITLES = {
@@ -6,6 +7,8 @@ const TITLES = {
   wrong: 'Wrong: this receipt proves nothing',
   open: 'Incomplete: nothing is wrong, but not everything was checked',
 }
+const UNREADABLE =
+  'The receipt of this payment is not there yet. It exists some seconds after the settlement: reload the page.'
 const RESULTS = { holds: 'Passed', fails: 'Failed', open: 'Not checked' }
 
 /** @template {HTMLElement} T @param {string} id @param {new () => T} kind @returns {T} */
@@ -24,6 +27,21 @@ file.addEventListener('change', () => {
     receipt.value = text
   })
 })
+
+// The link on a receipt names it after the `#`.
+const [, path] = /^#(\/c\/[\w-]+\/receipt\.json)$/.exec(location.hash) ?? []
+if (path !== undefined) void load(path)
+
+/** @param {string} from */
+async function load(from) {
+  const answer = await fetch(from).catch(() => null)
+  if (answer?.ok !== true) {
+    find('verdict', HTMLElement).textContent = UNREADABLE
+    return
+  }
+  receipt.value = await answer.text()
+  await verify()
+}
 
 form.addEventListener('submit', (event) => {
   event.preventDefault()

@@ -5,6 +5,7 @@ import { Payee, ShopMail } from '../../kit/panel.tsx'
 import { PlatformAddresses } from '../../kit/platform-links.tsx'
 import { Qr } from '../../kit/qr.tsx'
 import { Mark } from '../../kit/wordmark.tsx'
+import { getProofPage } from '../../proof-page.ts'
 import { type Shown } from '../shown.tsx'
 import { Lines, ReceiptFacts, receiptStatus } from './receipt-lines.tsx'
 
@@ -52,6 +53,14 @@ export function Receipt({ checkout, words }: Shown) {
             {t('receipt.check.text')}
             <br />
             <span class="id">{`${checkout.url}/receipt`}</span>
+            {payment.transfer !== null && (
+              <>
+                <br />
+                <a class="screen" href={getProofPage(checkout.path)}>
+                  {t('receipt.prove')}
+                </a>
+              </>
+            )}
           </p>
         </div>
         <p class="ask by">

@@ -22,6 +22,7 @@ import { Note } from '../../kit/note.tsx'
 import { PageHead } from '../../kit/page-head.tsx'
 import { State } from '../../kit/state.tsx'
 import { timeText } from '../../kit/time.tsx'
+import { getProofPage } from '../../proof-page.ts'
 import { type Frame, renderFramed } from '../frame.tsx'
 import {
   CodedAmount,
@@ -98,7 +99,7 @@ export function renderPaymentPage(view: PaymentView): string {
             <OtherPayments amounts={view.amounts} />
             <RefundsCard payment={payment} attempts={attempts} refunds={view.refunds} now={view.now} />
             <Details payment={payment} />
-            <Ids payment={payment} attempts={attempts} />
+            <Ids payment={payment} attempts={attempts} publicUrl={publicUrl} />
             <Curl command={`curl ${publicUrl}/v1/payments/${id} \\\n  -H "authorization: Bearer $SECRET_KEY"`} />
           </div>
         </div>
@@ -298,7 +299,15 @@ function Details({ payment }: { payment: Payment }) {
   )
 }
 
-function Ids({ payment, attempts }: { payment: Payment; attempts: readonly Attempt[] }) {
+function Ids({
+  payment,
+  attempts,
+  publicUrl,
+}: {
+  readonly payment: Payment
+  readonly attempts: readonly Attempt[]
+  readonly publicUrl: string
+}) {
   const { id, transfer, destination } = payment
   const explorer = explorerUrl(payment)
   return (
@@ -325,6 +334,9 @@ function Ids({ payment, attempts }: { payment: Payment; attempts: readonly Attem
               ],
         )}
       </Facts>
+      {transfer !== null && (
+        <a href={getProofPage(new URL(checkoutUrl(publicUrl, payment.checkoutToken)).pathname)}>Prove the transfer</a>
+      )}
       {explorer !== null && (
         <a class="with-icon" href={explorer} rel="noreferrer">
           View on a block explorer
