@@ -101,11 +101,11 @@ describe('a give-back through the partner', () => {
   test('a give-back after a refusal has the next key, because a partner repeats its first answer for a key', async () => {
     const made = await fixture.paid('6000')
     const keys: string[] = []
-    const { refundOrder } = fixture.deps.partners.wallet_app
+    const real = fixture.deps.partners.wallet_app
     const refuseFirst: Wallet['refundOrder'] = async (refund, signal) => {
       keys.push(refund.key)
       if (keys.length === 1) return { kind: 'refused', reason: 'the balance is too low' }
-      return refundOrder?.(refund, signal) ?? { kind: 'pending' }
+      return real.refundOrder?.(refund, signal) ?? { kind: 'pending' }
     }
     await fixture.giveBack(made, walletApp({ refundOrder: refuseFirst }))
     await fixture.giveBack(made, walletApp({ refundOrder: refuseFirst }))
