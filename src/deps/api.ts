@@ -3,9 +3,10 @@ import { notePayment } from '../api/http/metrics.ts'
 import { createBackground } from '../api/limits/background.ts'
 import { createRequestLimits } from '../api/limits/request-limits.ts'
 import { createSharedCounters } from '../api/limits/shared-counters.ts'
-import { createDownPartners, type DownPartnersOfProcess } from '../api/live/down-partners.ts'
+import { createDownPartners } from '../api/live/down-partners.ts'
 import { createEventWaits } from '../api/live/event-waits.ts'
 import { createOpenPages } from '../api/live/open-pages.ts'
+import { createPolled, type Polled } from '../api/live/polled.ts'
 import { readLinksWithoutAccount, readSignUp, readStandardAgreement } from '../config/agreement.ts'
 import type { ApiConfig } from '../config/config.ts'
 import { createLocate } from '../config/countries.ts'
@@ -20,10 +21,12 @@ import { listen, PARTNERS_CHANNEL, PAYMENTS_CHANNEL } from '../db/notices.ts'
 import { deleteStarts } from '../db/outbox.ts'
 import { listDown } from '../db/partners/standing.ts'
 import { readStamps } from '../db/payments/payments.ts'
+import { readSettlementTimes } from '../db/payments/settlement-times.ts'
 import { readLastSequences } from '../db/webhooks/event-log.ts'
 import type { ProviderName } from '../domain/methods.ts'
+import type { DownPartners } from '../domain/offers.ts'
 import type { DriverName } from '../domain/partner/drivers.ts'
-import { createOffering } from '../domain/partner/offering.ts'
+import { createOffering, type MeasuredTimes, withMeasuredTimes } from '../domain/partner/offering.ts'
 import { newId } from '../ids.ts'
 import { readBridgeCallback } from '../partners/bridge/callback.ts'
 import { createReadCallback } from '../partners/index.ts'
@@ -75,6 +78,8 @@ export type ApiOverrides = {
   readonly deps?: (deps: ApiDeps) => Partial<ApiDeps>
 }
 
+const TIMES_EVERY_MS = 10 * 60_000
+
 const TASK_QUEUES = { payments: PAYMENTS_QUEUE, deliveries: DELIVERIES_QUEUE }
 
 export async function composeApi(
@@ -89,10 +94,8 @@ export async function composeApi(
   const later = composeLater({ db, log })
   const registry = createRegistry('pinrail-api', db.poolUse)
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-api' })
-  const down = createDownPartners({
-    read: () => listDown(db),
-    onError: (error) => log.warn({ err: error }, 'could not read which partners are down; the last known list is kept'),
-  })
+  const polls = composePolls(db, log)
+  const { down, times } = polls
   const pages = composePages(config, { db, log, registry, down })
   const { limits, shared } = composeLimits(config, { db, log })
   const deps: ApiDeps = {
@@ -117,7 +120,7 @@ export async function composeApi(
     tolerances: readTolerances(config),
     ...readSelling(config),
     ...readCountries(config),
-    offering: readOffering(config, settings),
+    offering: withMeasuredTimes(readOffering(config, settings), times.now),
     down: down.now,
     partners: partnerNames(config),
     otherModeUrl: config.OTHER_MODE_URL ?? null,
@@ -136,7 +139,7 @@ export async function composeApi(
     deps: { ...deps, ...override(deps) },
     close: async () => {
       shared.close()
-      down.close()
+      polls.close()
       await deps.background.close()
       await later.flush()
       rates.close()
@@ -261,6 +264,27 @@ function composeLater({ db, log }: { readonly db: Db; readonly log: Logger }) {
 }
 
 /** Notifies the open pages of buyers: one connection of the process receives every change. */
+function composePolls(db: Db, log: Logger) {
+  const down = createDownPartners({
+    read: () => listDown(db),
+    onError: (error) => log.warn({ err: error }, 'could not read which partners are down; the last known list is kept'),
+  })
+  const times = createPolled<MeasuredTimes>({
+    read: () => readSettlementTimes(db),
+    initial: {},
+    everyMs: TIMES_EVERY_MS,
+    onError: (error) => log.warn({ err: error }, 'could not measure how long payments take; the last times are kept'),
+  })
+  return {
+    down,
+    times,
+    close() {
+      down.close()
+      times.close()
+    },
+  }
+}
+
 function composePages(
   { DATABASE_URL, DATABASE_DIRECT_URL }: ApiConfig,
   {
@@ -268,7 +292,7 @@ function composePages(
     log,
     registry,
     down,
-  }: { readonly db: Db; readonly log: Logger; readonly registry: Registry; readonly down: DownPartnersOfProcess },
+  }: { readonly db: Db; readonly log: Logger; readonly registry: Registry; readonly down: Polled<DownPartners> },
 ) {
   const openPages = createOpenPages({
     readStamps: (ids) => readStamps(db, ids),

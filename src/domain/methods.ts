@@ -33,6 +33,8 @@ export type Provider = {
   readonly methods: readonly MethodName[]
   /** Seconds from the buyer's confirmation to the fiat money: half of the payments, and 95 of 100, are faster. */
   readonly estimatedSeconds: { readonly p50: number; readonly p95: number }
+  /** Seconds from the moment at which buyers continue to the final USDC, of own payments; null: too few were made. */
+  readonly measuredSeconds: { readonly p50: number; readonly p95: number } | null
   /** Hours in which money can still arrive after the last reading of an open order. */
   readonly listenHours: number
   /** Minutes without settlement after which the payment is marked `settlement_delayed`. */
@@ -61,6 +63,7 @@ export const PROVIDERS: Record<ProviderUsed, Provider> = {
     maximum: { minor: '1000000', currency: 'EUR' },
     methods: ['banking_app'],
     estimatedSeconds: { p50: 20, p95: 120 },
+    measuredSeconds: null,
     listenHours: 24,
     delayedAfterMinutes: 15,
     identityCheck: true,
@@ -75,6 +78,7 @@ export const PROVIDERS: Record<ProviderUsed, Provider> = {
     maximum: { minor: '500000', currency: 'USD' },
     methods: ['card', 'device_wallet', 'online_wallet'],
     estimatedSeconds: { p50: 30, p95: 180 },
+    measuredSeconds: null,
     listenHours: 24,
     delayedAfterMinutes: 15,
     identityCheck: true,
@@ -89,6 +93,7 @@ export const PROVIDERS: Record<ProviderUsed, Provider> = {
     maximum: { minor: '10000000', currency: 'INR' },
     methods: ['upi', 'card', 'bank_transfer'],
     estimatedSeconds: { p50: 60, p95: 900 },
+    measuredSeconds: null,
     // UPI settles a "pending" debit up to three days later.
     listenHours: 72,
     delayedAfterMinutes: 60,
@@ -104,6 +109,7 @@ export const PROVIDERS: Record<ProviderUsed, Provider> = {
     maximum: { minor: '1000000', currency: 'USD' },
     methods: ['usdc'],
     estimatedSeconds: { p50: 60, p95: 300 },
+    measuredSeconds: null,
     // Exchanges delay a withdrawal for a day or longer.
     listenHours: 72,
     delayedAfterMinutes: 15,

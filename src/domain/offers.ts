@@ -6,6 +6,7 @@ import {
   PICKER_LIMITS,
   PROVIDER_NAMES,
   PROVIDERS,
+  type Provider,
   type ProviderName,
   type ProviderUsed,
   WAYS,
@@ -115,7 +116,8 @@ export type Offer = {
   readonly chargeCurrency: Currency
   /** The price, or its value in the charge currency at the given rates; null without rates. */
   readonly charge: Money | null
-  readonly estimatedSeconds: { readonly p50: number; readonly p95: number }
+  readonly estimatedSeconds: Provider['estimatedSeconds']
+  readonly measuredSeconds: Provider['measuredSeconds']
   readonly identityCheck: boolean
 }
 
@@ -197,7 +199,7 @@ function isOfferedIn({ countries }: Way, country: string | null): boolean {
   return 'only' in countries ? countries.only.includes(country) : !countries.except.includes(country)
 }
 
-function toOffer({ provider, method }: Way, { amount, rates }: OfferQuery): Offer {
+function toOffer({ provider, method }: Way, { amount, rates, offering }: OfferQuery): Offer {
   const { estimatedSeconds, identityCheck } = PROVIDERS[provider]
   const chargeCurrency = getChargeCurrency(provider, amount.currency)
   return {
@@ -206,6 +208,7 @@ function toOffer({ provider, method }: Way, { amount, rates }: OfferQuery): Offe
     chargeCurrency,
     charge: chargeIn(chargeCurrency, amount, rates),
     estimatedSeconds,
+    measuredSeconds: offering[provider]?.measuredSeconds ?? null,
     identityCheck,
   }
 }

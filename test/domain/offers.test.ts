@@ -13,7 +13,7 @@ import {
   ratesNeeded,
 } from '../../src/domain/offers.ts'
 import { DRIVERS } from '../../src/domain/partner/drivers.ts'
-import { listCurrencies, type Offering } from '../../src/domain/partner/offering.ts'
+import { listCurrencies, listOffered, type Offering, withMeasuredTimes } from '../../src/domain/partner/offering.ts'
 import { createTestOffering } from '../support/offering.ts'
 
 /** One EUR is 1.25 USD here, and one USD 80 INR, so that limits are whole amounts. */
@@ -349,4 +349,20 @@ describe('Offers of USDC', () => {
   test('USDC does not replace a pin without fallback', () => {
     expect(offered({ provider: 'wallet_app', fallback: 'none', offering: WITH_USDC })).toBe(false)
   })
+})
+
+test('an offer shows the times that are measured now', () => {
+  const measured: { wallet_app?: { p50: number; p95: number } } = {}
+  const offering = withMeasuredTimes(WITH_USDC, () => measured)
+  const readTimes = () =>
+    offersFor(query({ provider: 'wallet_app', fallback: 'none', country: 'DE', offering })).pinned?.measuredSeconds
+  expect(readTimes()).toBeNull()
+  measured.wallet_app = { p50: 41, p95: 99 }
+  expect(readTimes()).toEqual(measured.wallet_app)
+  expect(listOffered(offering).map(({ measuredSeconds }) => measuredSeconds?.p50 ?? null)).toEqual([
+    41,
+    null,
+    null,
+    null,
+  ])
 })

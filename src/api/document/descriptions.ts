@@ -286,6 +286,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   charge_currency: 'The currency in which the buyer is charged, whatever the price. Null: that of the price.',
   minimum: 'The smallest amount.',
   maximum: 'The largest amount.',
+  measured_seconds:
+    'Seconds from the moment at which the buyer continues to the final USDC in your wallet: of half of the payments (`p50`), and of 95 in 100 (`p95`), over the last 30 days. Null: there were not more than 50 payments with the provider.',
   estimated_seconds: 'Seconds from the buyer’s confirmation to the money.',
   p50: 'Half of the payments are faster (seconds).',
   p95: '95 of 100 payments are faster (seconds).',

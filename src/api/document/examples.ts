@@ -210,6 +210,7 @@ export const PROVIDER = {
   minimum: { amount: '6.00', currency: 'EUR' },
   maximum: { amount: '10000.00', currency: 'EUR' },
   estimated_seconds: { p50: 60, p95: 300 },
+  measured_seconds: { p50: 74, p95: 390 },
   identity_check: true,
 }
 
@@ -232,6 +233,7 @@ const OFFER = {
   method: 'banking_app',
   charge: { amount: '49.99', currency: 'EUR' },
   estimated_seconds: { p50: 60, p95: 300 },
+  measured_seconds: { p50: 74, p95: 390 },
   identity_check: true,
 }
 

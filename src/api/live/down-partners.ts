@@ -1,6 +1,5 @@
 import type { DownPartners } from '../../domain/offers.ts'
-
-/** No request waits for the read. */
+import { createPolled, type Polled } from './polled.ts'
 
 type Deps = {
   readonly read: () => Promise<readonly { readonly partner: keyof DownPartners; readonly since: string }[]>
@@ -13,28 +12,11 @@ type Deps = {
  */
 const EVERY_MS = 10_000
 
-export type DownPartnersOfProcess = {
-  readonly now: () => DownPartners
-  readonly look: () => Promise<void>
-  readonly close: () => void
-}
-
-export function createDownPartners({ read, onError }: Deps): DownPartnersOfProcess {
-  let down: DownPartners = {}
-  let reading = false
-  const look = async (): Promise<void> => {
-    if (reading) return
-    reading = true
-    try {
-      down = Object.fromEntries((await read()).map(({ partner, since }) => [partner, since]))
-    } catch (error) {
-      onError(error)
-    } finally {
-      reading = false
-    }
-  }
-  void look()
-  const timer = setInterval(() => void look(), EVERY_MS)
-  timer.unref()
-  return { now: () => down, look, close: () => clearInterval(timer) }
+export function createDownPartners({ read, onError }: Deps): Polled<DownPartners> {
+  return createPolled<DownPartners>({
+    read: async () => Object.fromEntries((await read()).map(({ partner, since }) => [partner, since])),
+    initial: {},
+    everyMs: EVERY_MS,
+    onError,
+  })
 }

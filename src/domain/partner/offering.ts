@@ -1,5 +1,5 @@
 import type { Currency } from '../currencies.ts'
-import { PROVIDER_NAMES, PROVIDERS, type Provider, type ProviderName } from '../methods.ts'
+import { PROVIDER_NAMES, PROVIDERS, type Provider, type ProviderName, type ProviderUsed } from '../methods.ts'
 import type { DriverName } from './drivers.ts'
 
 /** Each provider as the deployment's driver serves it, and USDC if the deployment takes deposits. */
@@ -24,6 +24,26 @@ export function createOffering(
     card_partner: serve('card_partner'),
     local_partner: serve('local_partner'),
     crypto: crypto ? PROVIDERS.crypto : null,
+  }
+}
+
+/** Absent: too few payments were made by the provider. */
+export type MeasuredTimes = Readonly<Partial<Record<ProviderUsed, Provider['measuredSeconds']>>>
+
+/** Returns the offering with the times that are measured whenever they are read. */
+export function withMeasuredTimes(offering: Offering, readTimes: () => MeasuredTimes): Offering {
+  const measure = (provider: Provider): Provider => ({
+    ...provider,
+    get measuredSeconds() {
+      return readTimes()[provider.name] ?? null
+    },
+  })
+  const { wallet_app, card_partner, local_partner, crypto } = offering
+  return {
+    wallet_app: measure(wallet_app),
+    card_partner: measure(card_partner),
+    local_partner: measure(local_partner),
+    crypto: crypto && measure(crypto),
   }
 }
 

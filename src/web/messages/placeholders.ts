@@ -64,6 +64,7 @@ export type Placeholders<Text> = {
   'plan.upi.why': { partner: Text; about: Text }
   'plan.usdc.why': { about: Text }
   'plan.identity.why': { partner: Text }
+  'plan.receipt.measured': { about: Text }
   'unpaid.left': { partner: Text }
   'unpaid.expired': { partner: Text }
   'closing.left': { minutes: number }

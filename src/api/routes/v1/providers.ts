@@ -21,6 +21,7 @@ const providerObject = z
     minimum: limit,
     maximum: limit,
     estimated_seconds: z.strictObject({ p50: z.int(), p95: z.int() }),
+    measured_seconds: z.strictObject({ p50: z.int(), p95: z.int() }).nullable(),
     identity_check: z.boolean(),
   })
   .meta({ id: 'Provider', examples: [PROVIDER] })
@@ -49,6 +50,7 @@ function render(provider: Provider): z.input<typeof providerObject> {
     minimum: money(provider.minimum),
     maximum: money(provider.maximum),
     estimated_seconds: { ...provider.estimatedSeconds },
+    measured_seconds: provider.measuredSeconds,
     identity_check: provider.identityCheck,
   }
 }

@@ -63,6 +63,7 @@ const offerObject = z.strictObject({
   method: z.string(),
   charge: money.nullable().meta({ description: 'What the buyer would be charged.' }),
   estimated_seconds: z.strictObject({ p50: z.int(), p95: z.int() }),
+  measured_seconds: z.strictObject({ p50: z.int(), p95: z.int() }).nullable(),
   identity_check: z.boolean(),
 })
 
@@ -166,12 +167,13 @@ function read(text: string, code: Money['currency']): Money {
   throw amountProblem(parsed.problem, code)
 }
 
-function renderOffer({ provider, method, charge, estimatedSeconds, identityCheck }: Offer) {
+function renderOffer({ provider, method, charge, estimatedSeconds, measuredSeconds, identityCheck }: Offer) {
   return {
     provider,
     method,
     charge: charge === null ? null : renderMoney(charge),
     estimated_seconds: { ...estimatedSeconds },
+    measured_seconds: measuredSeconds,
     identity_check: identityCheck,
   }
 }

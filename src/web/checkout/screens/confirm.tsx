@@ -89,6 +89,8 @@ function listPlan(checkout: Shown['checkout'], words: Shown['words'], { method, 
   if (method === 'card') stops.push({ state: 'maybe', name: t('plan.bank_asks'), why: t('plan.bank_asks.why') })
   if (offer.identityCheck && method !== 'upi')
     stops.push({ state: 'maybe', name: t('plan.identity'), why: t('plan.identity.why', { partner }) })
-  stops.push({ state: 'todo', name: t('plan.receipt'), why: t('plan.receipt.why') })
+  const measured = offer.measuredSeconds
+  const time = measured === null ? '' : ` ${t('plan.receipt.measured', { about: words.about(measured.p50) })}`
+  stops.push({ state: 'todo', name: t('plan.receipt'), why: `${t('plan.receipt.why')}${time}` })
   return stops
 }
