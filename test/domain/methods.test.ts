@@ -6,6 +6,7 @@ import {
   getChargeCurrency,
   getLimits,
   isProviderName,
+  METHOD_LABELS,
   PROVIDER_NAMES,
   PROVIDERS,
   type ProviderName,
@@ -132,6 +133,19 @@ test('the methods are those of the contract, in the order of the picker', () => 
     const ways = WAYS.filter((way) => way.provider === name).map(({ method }) => method)
     expect([...PROVIDERS[name].methods].sort()).toEqual(ways.sort())
   }
+})
+
+test('each method of the picker has its own name for people', () => {
+  const labels = WAYS.map(({ method }) => METHOD_LABELS[method])
+  expect([...new Set(labels)]).toEqual([
+    'Banking app',
+    'UPI',
+    'Card',
+    'Device wallet',
+    'Online wallet',
+    'Bank transfer',
+    'USDC',
+  ])
 })
 
 test('a country and a currency are known by their code alone', () => {

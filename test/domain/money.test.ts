@@ -7,22 +7,31 @@ import {
   compareAt,
   compareReceived,
   convertCurrency,
+  convertFromMicroUsdc,
   convertToMicroUsdc,
+  convertToMicroUsdcUp,
   convertWholeUsdc,
   formatAmount,
   formatPol,
   formatUsdc,
+  grouped,
+  groupedAmount,
+  isMore,
   isWithinPercent,
   isZero,
   parseAmount,
   parseUsdc,
   readPercent,
+  roundToTwoDigits,
   splitFee,
   subtract,
 } from '../../src/domain/money.ts'
 
 const currency = fc.constantFrom(...CURRENCIES)
 const minor = fc.bigInt({ min: 1n, max: 10n ** 12n - 1n })
+/** A rate in millionths: `1_080_000` is 1.08. */
+const millionths = fc.integer({ min: 1, max: 2_000_000 })
+const toRate = (rate: number): string => `${Math.floor(rate / 1_000_000)}.${String(rate % 1_000_000).padStart(6, '0')}`
 
 describe('Currencies', () => {
   test('every currency has the decimals of ISO 4217, which are those of Intl for all but two', () => {
@@ -105,6 +114,46 @@ describe('Amounts', () => {
     expect(formatAmount({ minor: '-1', currency: 'JPY' })).toBe('-1')
   })
 
+  test.each([
+    ['0', '0'],
+    ['999', '999'],
+    ['1000', '1,000'],
+    ['1234567', '1,234,567'],
+    ['1249.00', '1,249.00'],
+    ['100.123456', '100.123456'],
+    ['-1249.5', '-1,249.5'],
+    ['-100', '-100'],
+  ])('people read %s as %s: a comma for each three digits of the whole part', (decimal, text) => {
+    expect(grouped(decimal)).toBe(text)
+  })
+
+  test('people read an amount with the decimals of its currency', () => {
+    expect(groupedAmount({ minor: '124900', currency: 'EUR' })).toBe('1,249.00')
+    expect(groupedAmount({ minor: '124900', currency: 'JPY' })).toBe('124,900')
+  })
+
+  test.each([
+    ['863412', '870000', '860000'],
+    ['870000', '870000', '870000'],
+    ['860001', '870000', '860000'],
+    ['995', '1000', '990'],
+    ['12', '12', '12'],
+    ['7', '7', '7'],
+  ])('%s minor units with two digits are %s rounded up, and %s rounded down', (units, up, down) => {
+    const amount = { minor: units, currency: 'EUR' as Currency }
+    expect(roundToTwoDigits(amount, 'up')).toEqual({ minor: up, currency: 'EUR' })
+    expect(roundToTwoDigits(amount, 'down')).toEqual({ minor: down, currency: 'EUR' })
+  })
+
+  test('an amount is more than another by its value, and not if both are equal', () => {
+    const euros = (units: string) => ({ minor: units, currency: 'EUR' as Currency })
+    expect([isMore(euros('10'), euros('9')), isMore(euros('9'), euros('10')), isMore(euros('9'), euros('9'))]).toEqual([
+      true,
+      false,
+      false,
+    ])
+  })
+
   test('sums are exact beyond the range of a number', () => {
     expect(add('9007199254740992', '1')).toBe('9007199254740993')
     expect(add('1', '-3')).toBe('-2')
@@ -137,9 +186,10 @@ describe('The fee', () => {
   })
 
   test('a percentage has one spelling, at most two decimals, and a maximum', () => {
-    expect(['4.5', '4.50', '4', '0', '0.05', '12.25'].map((text) => readPercent(text, 50))).toEqual([
+    expect(['4.5', '4.50', '4', '4.00', '0', '0.05', '12.25'].map((text) => readPercent(text, 50))).toEqual([
       '4.5',
       '4.5',
+      '4',
       '4',
       '0',
       '0.05',
@@ -170,10 +220,9 @@ describe('Conversion', () => {
 
   test('a conversion floors to whole micro-USDC and never gives more than the rate', () => {
     fc.assert(
-      fc.property(currency, minor, fc.integer({ min: 1, max: 2_000_000 }), (code, units, rateMillionths) => {
-        const rate = `${Math.floor(rateMillionths / 1_000_000)}.${String(rateMillionths % 1_000_000).padStart(6, '0')}`
-        const micro = BigInt(convertToMicroUsdc({ minor: units.toString(), currency: code }, rate))
-        const exact = units * BigInt(rateMillionths)
+      fc.property(currency, minor, millionths, (code, units, rate) => {
+        const micro = BigInt(convertToMicroUsdc({ minor: units.toString(), currency: code }, toRate(rate)))
+        const exact = units * BigInt(rate)
         const scale = 10n ** BigInt(getDecimals(code))
         expect(micro * scale <= exact).toBe(true)
         expect((micro + 1n) * scale > exact).toBe(true)
@@ -184,6 +233,34 @@ describe('Conversion', () => {
   test('a conversion does not multiply a currency without decimals by 100', () => {
     expect(convertToMicroUsdc({ minor: '1000', currency: 'JPY' }, '0.0067')).toBe('6700000')
     expect(convertToMicroUsdc({ minor: '1000', currency: 'USD' }, '1')).toBe('10000000')
+  })
+
+  test('USDC becomes the most minor units whose conversion does not exceed it', () => {
+    fc.assert(
+      fc.property(currency, minor, millionths, (code, micro, rate) => {
+        const money = convertFromMicroUsdc(micro.toString(), code, toRate(rate))
+        const cost = (units: bigint) => units * BigInt(rate)
+        const worth = micro * 10n ** BigInt(getDecimals(code))
+        expect(money.currency).toBe(code)
+        expect(cost(BigInt(money.minor)) <= worth).toBe(true)
+        expect(cost(BigInt(money.minor) + 1n) > worth).toBe(true)
+      }),
+    )
+    expect(convertFromMicroUsdc('6700000', 'JPY', '0.0067')).toEqual({ minor: '1000', currency: 'JPY' })
+  })
+
+  test('what must be paid for an amount is its conversion, rounded up to a whole micro-USDC', () => {
+    fc.assert(
+      fc.property(currency, minor, millionths, (code, units, rate) => {
+        const micro = BigInt(convertToMicroUsdcUp({ minor: units.toString(), currency: code }, toRate(rate)))
+        const exact = units * BigInt(rate)
+        const scale = 10n ** BigInt(getDecimals(code))
+        expect(micro * scale >= exact).toBe(true)
+        expect((micro - 1n) * scale < exact).toBe(true)
+      }),
+    )
+    expect(convertToMicroUsdcUp({ minor: '10000', currency: 'EUR' }, '1.08')).toBe('108000000')
+    expect(convertToMicroUsdcUp({ minor: '1', currency: 'EUR' }, '0.00000101')).toBe('1')
   })
 
   test('a conversion between currencies uses both rates', () => {

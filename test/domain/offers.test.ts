@@ -2,7 +2,14 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { COUNTRY_CODES } from '../../src/domain/countries.ts'
 import type { Currency } from '../../src/domain/currencies.ts'
-import { PROVIDER_NAMES, PROVIDERS, type ProviderName, serves, WAYS } from '../../src/domain/methods.ts'
+import {
+  PROVIDER_NAMES,
+  PROVIDERS,
+  type ProviderName,
+  serves,
+  USED_PROVIDER_NAMES,
+  WAYS,
+} from '../../src/domain/methods.ts'
 import type { Money } from '../../src/domain/money.ts'
 import {
   checkLimits,
@@ -322,6 +329,16 @@ describe('Offers by driver', () => {
     expect(listCurrencies(stripe, null)).toContain('ISK')
     expect(listCurrencies(stripe, null)).not.toContain('JPY')
     expect(listCurrencies(createTestOffering(), null)).toContain('JPY')
+  })
+
+  test.each(['razorpay', 'cashfree'] as const)('the driver %s serves UPI alone', (driver) => {
+    expect(createTestOffering({ local_partner: driver }).local_partner.methods).toEqual(['upi'])
+  })
+
+  test('a deployment lists its partners, and USDC if it takes deposits', () => {
+    expect(listOffered(WITH_USDC)).toEqual(USED_PROVIDER_NAMES.map((name) => PROVIDERS[name]))
+    expect(listOffered(createTestOffering())).toEqual(PROVIDER_NAMES.map((name) => PROVIDERS[name]))
+    expect(listOffered(razorpay)[2]?.methods).toEqual(['upi'])
   })
 
   test('no driver serves a method or a currency that its provider does not promise', () => {

@@ -66,7 +66,7 @@ async function carryOut({ payouts }: PaymentDeps, { draft, tx, order }: Carrying
   if (proof !== undefined && (await isProofUsed(tx, proof))) throw decisionRefused(PROOF_USED)
   const before = toFunds(state)
   const outside = answer.say === 'give_back' && answer.outside === true
-  const attemptId = answer.say === 'give_back' ? (answer.accountId ?? null) : null
+  const attemptId = answer.say === 'give_back' ? answer.accountId : null
   draft.setCause({
     say,
     data: { operator, reason, outside, ...(proof !== undefined && { proof }), attempt_id: attemptId },

@@ -16,18 +16,18 @@ export const DECISIONS: Readonly<Record<Say, string>> = {
   release: 'ends the hold',
 }
 
-export type Offered = { readonly say: Say; readonly attempt?: string; readonly outside?: true }
+/** An answer as operators see it: its account is an attempt of the payment. */
+export type Offered =
+  | { readonly say: Exclude<Say, 'give_back'>; readonly attempt?: never; readonly outside?: never }
+  | { readonly say: 'give_back'; readonly attempt: string; readonly outside?: true }
 
-export const listOffered = (funds: Funds): Offered[] =>
-  listAnswers(funds).map((answer) =>
-    answer.say === 'give_back'
-      ? {
-          say: answer.say,
-          ...(answer.accountId === undefined ? {} : { attempt: answer.accountId }),
-          ...(answer.outside === true ? { outside: true as const } : {}),
-        }
-      : { say: answer.say },
-  )
+export const listOffered = (funds: Funds): Offered[] => listAnswers(funds).map(toOffered)
+
+function toOffered(answer: Answer): Offered {
+  if (answer.say !== 'give_back') return answer
+  const { accountId, ...rest } = answer
+  return { ...rest, attempt: accountId }
+}
 
 export const CHANGED_SINCE =
   'The payment has changed since you looked at it. Nothing was changed: run `pinrail payments explain` again, and decide with its current version'
@@ -49,7 +49,8 @@ export function describePayload(say: Say): string {
 
 /** Returns why the decision is malformed; null: it is not. A person can send it by hand, with any content. */
 export function whyMalformed(say: Say, decision: Decision | undefined): string | null {
-  const { operator, reason, version, attempt, outside, proof } = decision ?? { operator: '', reason: '' }
+  if (decision === undefined) return UNSIGNED
+  const { operator, reason, version, attempt, outside, proof } = decision
   const texts = [operator, reason, attempt ?? '', proof ?? '']
   if (texts.some((text) => typeof text !== 'string')) return UNSIGNED
   if (operator.trim() === '' || reason.trim() === '') return UNSIGNED
@@ -79,13 +80,9 @@ export function whyRefused(say: Say, decision: Decision, payment: Known | null):
 /** Returns the answer that the decision means, or as a text why it is refused. */
 export function toAnswer(say: Say, decision: Decision, payment: Known): Answer | string {
   const offered = findOffered(say, decision, payment)
-  if (typeof offered === 'string') return offered
-  if (offered.say !== 'give_back') return { say: offered.say }
-  return {
-    say: 'give_back',
-    ...(offered.attempt === undefined ? {} : { accountId: offered.attempt }),
-    ...(offered.outside === true ? { outside: true } : {}),
-  }
+  if (typeof offered === 'string' || offered.say !== 'give_back') return offered
+  const { attempt, ...rest } = offered
+  return { ...rest, accountId: attempt }
 }
 
 function findOffered(say: Say, { attempt, outside = false }: Decision, payment: Known): Offered | string {

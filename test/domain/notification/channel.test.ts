@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import {
+  ALWAYS_SENT,
   CHANNEL_KINDS,
   DEFAULT_NOTIFICATION_EVENTS,
   GIVEN_UP_AFTER_SECONDS,
@@ -62,4 +63,8 @@ test.each([
 
 test('an id of a Telegram chat is positive for one person, and negative for a group', () => {
   expect(['7001', '-1001234', '7001-1'].map(isChatOfOne)).toEqual([true, false, true])
+})
+
+test('people read which notifications they cannot switch off', () => {
+  for (const subject of ['wallet', 'keys', 'channels', 'sign-in']) expect(ALWAYS_SENT).toContain(subject)
 })

@@ -1,6 +1,16 @@
 import { describe, expect, test } from '@jest/globals'
-import { describePayload, toAnswer, whyMalformed, whyRefused } from '../../../src/domain/payment/decision.ts'
+import {
+  DECISIONS,
+  describePayload,
+  listOffered,
+  PAYOUT_SIGNED,
+  PROOF_USED,
+  toAnswer,
+  whyMalformed,
+  whyRefused,
+} from '../../../src/domain/payment/decision.ts'
 import { ANSWERS, type Say } from '../../../src/domain/payment/funds/answer.ts'
+import { toFunds } from '../../../src/domain/payment/funds/stored-funds.ts'
 import type { Decision } from '../../../src/domain/payment/requests.ts'
 import { newPaymentSnapshot, toSnapshot } from '../../../src/domain/payment/snapshot.ts'
 import { after, attempt, handed, opened, pays, sets, settled } from './payment-story.ts'
@@ -8,7 +18,8 @@ import { after, attempt, handed, opened, pays, sets, settled } from './payment-s
 const signed = { operator: 'ada', reason: 'looked at it' }
 /** Has the version of the payments in this file. */
 const looked = { ...signed, version: 1 }
-const tooLittle = toSnapshot(after(opened(attempt()), pays('3000')))
+const tooLittleState = after(opened(attempt()), pays('3000'))
+const tooLittle = toSnapshot(tooLittleState)
 const card = attempt({ id: 'att_2', provider: 'card_partner', method: 'card' })
 const twice = toSnapshot(after(opened(attempt(), card), pays(), pays('10000', 'att_2')))
 
@@ -26,20 +37,19 @@ describe('A decision is refused', () => {
   )
 
   test.each(ANSWERS)('the decision %s is refused without the version that was looked at, except for a hold', (say) => {
-    for (const version of [undefined, null, '7', 6.5])
+    for (const version of [undefined, null, '7', 6.5, 0, -1, 2_000_000_000])
       expect(whyMalformed(say, { ...signed, version } as Decision) === null).toBe(say === 'hold')
     expect(whyMalformed(say, looked)).toBeNull()
-    expect(describePayload(say).includes('version')).toBe(say !== 'hold')
   })
 
   test.each(ANSWERS)('the decision %s is refused with an attempt or a proof, except for a give-back', (say) => {
     for (const fields of [{ attempt: 'att_1' }, { outside: true }, { outside: true, proof: 'bank 7' }])
-      expect(whyMalformed(say, { ...looked, ...fields }) === null).toBe(say === 'give_back')
-  })
-
-  test('a decision with a proof of nothing, or with an impossible version, is refused', () => {
-    expect(whyMalformed('give_back', { ...looked, proof: 'bank 7' })).toContain('add "outside": true')
-    expect(whyMalformed('settle', { ...signed, version: 99_999_999_999 })).toContain('"version"')
+      expect(whyMalformed(say, { ...looked, ...fields })).toBe(
+        say === 'give_back' ? null : '"attempt", "outside" and "proof" belong to give_back',
+      )
+    expect(whyMalformed(say, { ...looked, proof: 'bank 7' })).toContain(
+      say === 'give_back' ? 'add "outside": true' : 'belong to give_back',
+    )
   })
 
   test('a decision with an outdated version is refused; the row can be newer than the known version', () => {
@@ -47,6 +57,15 @@ describe('A decision is refused', () => {
     expect(whyRefused('settle', { ...signed, version: 6 }, known)).toContain('has changed since you looked at it')
     expect(whyRefused('settle', { ...signed, version: 7 }, known)).toBeNull()
     expect(whyRefused('settle', { ...signed, version: 8 }, known)).toBeNull()
+  })
+
+  test('a hold is accepted with a version that is outdated', () => {
+    expect(whyRefused('hold', { ...signed, version: 6 }, { ...tooLittle, version: 7 })).toBeNull()
+  })
+
+  test('a decision is refused for its form before the payment is looked at', () => {
+    expect(whyRefused('settle', signed, tooLittle)).toContain('Add "version"')
+    expect(whyRefused('release', signed, tooLittle)).toContain('Add "version"')
   })
 
   test('a decision is refused only for its form while the payment is not known yet', () => {
@@ -88,10 +107,38 @@ describe('The answer that a decision means', () => {
     ['give_back', { attempt: 'att_1', outside: true }, { say: 'give_back', accountId: 'att_1', outside: true }],
     ['hold', {}, { say: 'hold' }],
   ])('the decision %s with %j means its answer', (say, fields, answer) => {
-    expect(toAnswer(say, { ...looked, ...fields }, tooLittle)).toEqual(answer)
+    expect(toAnswer(say, { ...looked, ...fields }, tooLittle)).toStrictEqual(answer)
   })
 
   test('a decision is refused if it is not offered', () => {
     expect(toAnswer('release', looked, tooLittle)).toBe('Nothing is held')
+  })
+})
+
+describe('What operators read about decisions', () => {
+  test('each decision has an explanation, and the fields of its payload', () => {
+    expect(Object.keys(DECISIONS)).toEqual([...ANSWERS])
+    expect(new Set(Object.values(DECISIONS)).size).toBe(ANSWERS.length)
+    for (const say of ANSWERS) {
+      expect(DECISIONS[say].split(' ').length).toBeGreaterThanOrEqual(3)
+      expect(describePayload(say)).toMatch(/^\{"operator", "reason".*\}$/)
+      expect(describePayload(say).includes('"version"')).toBe(say !== 'hold')
+      for (const field of ['"attempt"', '"outside"', '"proof"'])
+        expect(describePayload(say).includes(field)).toBe(say === 'give_back')
+    }
+  })
+
+  test('a refusal by the payout or by the proof says what to do', () => {
+    expect(PAYOUT_SIGNED).toContain('Void it instead')
+    expect(PROOF_USED).toContain('look for the right one')
+  })
+
+  test('the offered decisions name the attempt whose money can go back', () => {
+    expect(listOffered(toFunds(tooLittleState))).toStrictEqual([
+      { say: 'settle' },
+      { say: 'give_back', attempt: 'att_1' },
+      { say: 'give_back', attempt: 'att_1', outside: true },
+      { say: 'hold' },
+    ])
   })
 })

@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import { isRefundOver, REFUND_STATUSES, type Refund } from '../../../src/domain/refund/refund.ts'
 import { countRefunds, decideRefundChange } from '../../../src/domain/refund/refund-change.ts'
+import { createNote } from '../../../src/domain/timeline.ts'
 import { AT, PLACE, refund } from './test-refund.ts'
+
+const LATER = '2026-11-28T11:30:00.000Z'
 
 const change = (before: Refund, fields: Partial<Refund>) => decideRefundChange(before, { ...before, ...fields }, AT)
 
@@ -28,6 +31,42 @@ describe('A change of a refund', () => {
     expect(moved?.isEnding).toBe(to === 'succeeded' || to === 'failed')
   })
 
+  test.each([
+    ['awaiting_funds', 'funded', 'refund.funded'],
+    ['funded', 'pending', 'refund.asked'],
+    ['pending', 'succeeded', 'refund.succeeded'],
+    ['pending', 'failed', 'refund.failed'],
+    ['awaiting_funds', 'canceled', 'refund.canceled'],
+    ['awaiting_funds', 'expired', 'refund.expired'],
+  ] as const)('a move from %s to %s is noted on the payment, with the money', (from, to, kind) => {
+    const notes = change(refund({ status: from, receivedMicro: '7' }), { status: to })?.notes
+    const data = { refund: 're_1', asset: 'EUR', units: '2000', required_micro: '21680000', received_micro: '7' }
+    expect(notes).toEqual([createNote(kind, data)])
+  })
+
+  test('a failure is noted with its reason', () => {
+    const failed = change(refund({ status: 'pending' }), { status: 'failed', statusReason: 'refused' })
+    expect(failed?.notes[0]?.data).toMatchObject({ why: 'refused' })
+  })
+
+  test.each([
+    ['awaiting_funds', 'canceled'],
+    ['awaiting_funds', 'expired'],
+  ] as const)('a move from %s to %s ends the refund without an event', (from, to) => {
+    const ended = change(refund({ status: from }), { status: to })
+    expect(ended).toMatchObject({ events: [], bookings: [], isEnding: true })
+    expect(ended?.after).toEqual({ ...refund(), status: to, updatedAt: AT, version: 4 })
+  })
+
+  test('a change that is no move has neither an event nor a note nor a new time', () => {
+    const signed = change(refund(), { signedAt: LATER })
+    expect(signed).toMatchObject({ events: [], notes: [], bookings: [], isEnding: false })
+    expect(signed?.after).toEqual({ ...refund(), signedAt: LATER, updatedAt: AT, version: 4 })
+    const returned = change(refund({ status: 'succeeded', succeededAt: LATER }), { returnedTxHash: '0x1' })
+    expect(returned).toMatchObject({ events: [], notes: [], bookings: [], isEnding: false })
+    expect(returned?.after.succeededAt).toBe(LATER)
+  })
+
   test('books only a success, as USDC that the platform took', () => {
     expect(change(refund({ status: 'pending' }), { status: 'succeeded' })?.bookings).toMatchObject([
       {
@@ -45,7 +84,10 @@ describe('A change of a refund', () => {
   test('never leaves an end, and never goes back', () => {
     for (const from of REFUND_STATUSES.filter(isRefundOver))
       for (const to of REFUND_STATUSES)
-        if (from !== to) expect(() => change(refund({ status: from }), { status: to })).toThrow('cannot change')
+        if (from !== to)
+          expect(() => change(refund({ status: from }), { status: to })).toThrow(
+            `re_1 cannot change from ${from} to ${to}`,
+          )
   })
 })
 

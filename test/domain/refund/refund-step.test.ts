@@ -3,8 +3,10 @@ import { REFUND_FINALITY_MS, REFUND_STATUSES, type RefundStatus } from '../../..
 import {
   decideRefundStep,
   type RefundSnapshot,
+  toRefundSnapshot,
   whyRefundNotCancelable,
 } from '../../../src/domain/refund/refund-step.ts'
+import { refund } from './test-refund.ts'
 
 const EXPIRES = 10_000_000
 const MINUTE = 60_000
@@ -58,4 +60,27 @@ describe('The next step of a refund', () => {
     const cancelable = (status: RefundStatus): boolean => whyRefundNotCancelable(status) === null
     expect(REFUND_STATUSES.filter(cancelable)).toEqual(['awaiting_funds', 'canceled'])
   })
+})
+
+test('the workflow knows a refund by its state, its address and its two moments', () => {
+  const [expiresAt, askedAt] = ['2026-11-28T11:00:00.000Z', '2026-11-28T10:30:00.000Z']
+  expect(toRefundSnapshot(refund({ status: 'pending', expiresAt, askedAt }))).toEqual({
+    id: 're_1',
+    version: 3,
+    status: 'pending',
+    hasAddress: true,
+    expiresAt: Date.UTC(2026, 10, 28, 11),
+    askedAt: Date.UTC(2026, 10, 28, 10, 30),
+  })
+  expect(toRefundSnapshot(refund({ place: null }))).toMatchObject({ hasAddress: false, askedAt: null })
+})
+
+test.each([
+  ['funded', 'its USDC has arrived'],
+  ['pending', 'its USDC has arrived'],
+  ['succeeded', 'the refund has succeeded'],
+  ['failed', 'the refund has failed'],
+  ['expired', 'the refund has expired'],
+] as const)('a refund that is %s cannot be canceled, because %s', (status, why) => {
+  expect(whyRefundNotCancelable(status)).toBe(why)
 })

@@ -1,9 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   canMoveRefund,
+  FUNDING_REFUSALS,
   isRefundOver,
   isWithPartner,
+  REFUND_FAILURES,
   REFUND_STATUSES,
+  REFUND_TRANSITIONS,
   readFundingRefusal,
   treasuryShare,
 } from '../../../src/domain/refund/refund.ts'
@@ -48,4 +51,15 @@ describe('A refusal of the token', () => {
   ])('"%s" is read as %s', (reason, refusal) => {
     expect(readFundingRefusal(reason)).toBe(refusal)
   })
+})
+
+test('each move, failure and refusal has its own explanation', () => {
+  const moves = REFUND_TRANSITIONS.map(([, , why]) => why)
+  const sentences = [...Object.values(REFUND_FAILURES), ...Object.values(FUNDING_REFUSALS)]
+  const isExplanation = (text: string): boolean => text.split(' ').length >= 4
+  expect([...moves, ...sentences].filter((text) => !isExplanation(text))).toEqual([])
+  expect(sentences.filter((text) => !/^[A-Z].*\.$/.test(text))).toEqual([])
+  expect(new Set([...moves, ...sentences]).size).toBe(moves.length + sentences.length)
+  expect(Object.keys(REFUND_FAILURES)).toHaveLength(5)
+  expect(Object.keys(FUNDING_REFUSALS)).toHaveLength(7)
 })

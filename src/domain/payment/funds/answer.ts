@@ -7,8 +7,8 @@ export const ANSWERS = ['settle', 'give_back', 'write_off', 'hold', 'release'] a
 export type Say = (typeof ANSWERS)[number]
 export type Answer =
   | { readonly say: Exclude<Say, 'give_back'> }
-  /** `accountId` absent: the money of all accounts goes back. `outside`: the buyer got it from elsewhere already. */
-  | { readonly say: 'give_back'; readonly accountId?: string; readonly outside?: true }
+  /** `outside`: the buyer got the account's money from elsewhere already. */
+  | { readonly say: 'give_back'; readonly accountId: string; readonly outside?: true }
 
 /** An answer that changes nothing is not offered. */
 export function withAnswer(funds: Funds, answer: Answer): Funds {
@@ -124,7 +124,7 @@ const giveBack = (funds: Funds, answer: GiveBack): Funds => ({
 
 /** Returns the same object if the answer changes nothing about the account. */
 function giveBackAccount(funds: Funds, account: Account, { accountId, outside }: GiveBack): Account {
-  if (accountId !== undefined && accountId !== account.id) return account
+  if (accountId !== account.id) return account
   return outside === true ? givenOutside(funds, account) : givenByPartner(funds, account)
 }
 

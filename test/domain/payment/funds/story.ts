@@ -268,8 +268,6 @@ class FundsStory {
   #backs(): Answer[] {
     const { id: accountId } = this.#random.pick(this.#funds.accounts)
     return [
-      { say: 'give_back' },
-      { say: 'give_back', outside: true },
       { say: 'give_back', accountId },
       { say: 'give_back', accountId, outside: true },
     ]
