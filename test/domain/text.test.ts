@@ -127,6 +127,7 @@ test.each([
   ['N0rd-Pay', 'Nord Pay', 'must not contain the name of Nord Pay'],
   ['Ｑi', 'QI', 'must not contain the name of QI'],
   ['Qigong School', 'QI', null],
+  ['Arkadia Rails', 'Arka', 'must not contain the name of Arka'],
   ['The Pinrail team', 'Nordpay', null],
 ])('the name %j on the platform %j gets the answer %j', (name, platform, problem) => {
   expect(nameProblem(name, platform)).toBe(problem)
@@ -145,6 +146,8 @@ test.each([
   'evil dot com',
   'evil .com',
   'e\u200bvil.c\u200bom',
+  'evil.c\u202eom',
+  '7.shop',
   'пример.рф',
   't.me/anna',
   'anna@shop.example',

@@ -19,6 +19,12 @@ describe('A change of a refund', () => {
     expect(opened?.notes.map(({ kind }) => kind)).toEqual(['refund.created'])
   })
 
+  test('announces no refund that ends before it has an address', () => {
+    const canceled = change(refund({ place: null }), { status: 'canceled' })
+    expect(canceled?.events).toEqual([])
+    expect(canceled?.notes.map(({ kind }) => kind)).toEqual(['refund.canceled'])
+  })
+
   test.each([
     ['awaiting_funds', 'funded', ['refund.funded'], 'fundedAt'],
     ['funded', 'pending', [], 'askedAt'],
@@ -98,6 +104,7 @@ test.each([
   ['pending', 'failed', { refunded: '500', refunding: '100' }],
   ['funded', 'failed', { refunded: '500', refunding: '100' }],
   ['awaiting_funds', 'expired', { refunded: '500', refunding: '2100' }],
+  ['succeeded', 'succeeded', { refunded: '500', refunding: '2100' }],
 ] as const)('an order counts a refund that moves from %s to %s', (from, to, counted) => {
   const [before, after] = [refund({ status: from }), refund({ status: to })]
   expect(countRefunds({ refunded: '500', refunding: '2100' }, { before, after })).toEqual(counted)

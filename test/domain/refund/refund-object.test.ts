@@ -66,6 +66,14 @@ test('a refund without an address has nothing to sign and no link for wallets', 
 
 test('a wallet signs the digest of TransferWithAuthorization that the token computes', () => {
   const data = renderRefund(refund()).funding.typed_data
+  expect(data?.message).toEqual({
+    from: `0x${'d'.repeat(40)}`,
+    to: PLACE.address,
+    value: '21680000',
+    validAfter: '0',
+    validBefore: '1795860000',
+    nonce: PLACE.nonce,
+  })
   expect(data?.types.EIP712Domain?.map(({ name, type }) => `${type} ${name}`)).toEqual([
     'string name',
     'string version',

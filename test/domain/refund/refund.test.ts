@@ -5,6 +5,8 @@ import {
   isRefundOver,
   isWithPartner,
   REFUND_FAILURES,
+  REFUND_FINALITY_MS,
+  REFUND_FUNDING_MS,
   REFUND_STATUSES,
   REFUND_TRANSITIONS,
   readFundingRefusal,
@@ -36,6 +38,10 @@ test('a refund is over at four states, and may be with the partner at two', () =
 test('the treasury gets what a succeeded refund required, and nothing of any other', () => {
   const shares = REFUND_STATUSES.map((status) => treasuryShare(refund({ status })))
   expect(shares).toEqual(['0', '0', '0', '21680000', '0', '0', '0'])
+})
+
+test('a merchant has an hour to pay for a refund, and the chain five more minutes to make that final', () => {
+  expect([REFUND_FUNDING_MS, REFUND_FINALITY_MS]).toEqual([3_600_000, 300_000])
 })
 
 describe('A refusal of the token', () => {
