@@ -120,7 +120,8 @@ async function mutate(file: string): Promise<MutationReport> {
     incremental: true,
     incrementalFile,
     tempDirName: `${FOLDER}/sandbox`,
-    ignorePatterns: ['/*', '!/src', '!/test', '!/docs', '!/scripts', '!/lab', '!/package.json'],
+    // Only the rules are copied: the tests are read where they are.
+    ignorePatterns: ['/*', '!/src', '/src/*', '!/src/domain'],
     // Types are checked elsewhere. Stryker would parse every file to turn them off, and rewrite the configuration with
     // the API of an older TypeScript.
     disableTypeChecks: false,

@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname, relative, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { format } from 'node:util'
 import vm from 'node:vm'
 import { transformSync } from '@swc/core'
@@ -18,6 +18,7 @@ import { expect } from 'expect'
  * @typedef {{ id: string, name: string, timeSpentMs: number, status: number, failureMessage: string }} Result
  */
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PASSED = 0
 const FAILED = 1
 const SWC = /** @type {const} */ ({
@@ -35,7 +36,7 @@ class RulesRunner {
   /** @param {{ tests: readonly string[] }} options the test files, relative to the repository */
   constructor({ tests }) {
     // Most mutants fall in the small files, so that the large ones are not run for them.
-    this.files = tests.toSorted((a, b) => statSync(a).size - statSync(b).size)
+    this.files = tests.toSorted((a, b) => getSize(a) - getSize(b))
   }
 
   capabilities() {
@@ -75,6 +76,8 @@ class RulesRunner {
 
 export const strykerPlugins = [{ kind: 'TestRunner', name: 'rules', injectableClass: RulesRunner }]
 
+const getSize = (/** @type {string} */ file) => statSync(resolve(ROOT, file)).size
+
 const isAtLimit = () => (instruments.hitCount ?? 0) > (instruments.hitLimit ?? Number.POSITIVE_INFINITY)
 
 /** @param {Test} test @returns {Promise<Result>} */
@@ -101,7 +104,7 @@ async function loadTests(file) {
   const tests = []
   const registry = createRegistry(file, tests)
   const loader = new Loader(registry)
-  await loader.run(resolve(file))
+  await loader.run(resolve(ROOT, file))
   return tests
 }
 
@@ -140,6 +143,12 @@ const sources = new Map()
 /** @type {Map<string, Record<string, unknown>>} Packages, which no mutant changes. */
 const packages = new Map()
 
+/** Stryker works in a folder with a copy of the rules, one of which is instrumented. @param {string} path */
+function findCopy(path) {
+  const copy = resolve(relative(ROOT, path))
+  return existsSync(copy) ? copy : path
+}
+
 class Loader {
   /** @type {Map<string, vm.Module>} */
   #modules = new Map()
@@ -169,7 +178,7 @@ class Loader {
     const known = this.#modules.get(path)
     if (known !== undefined) return known
     if (path.endsWith('.json')) return this.#wrap(path, { default: JSON.parse(readFileSync(path, 'utf8')) })
-    const source = sources.get(path) ?? transformSync(readFileSync(path, 'utf8'), SWC).code
+    const source = sources.get(path) ?? transformSync(readFileSync(findCopy(path), 'utf8'), SWC).code
     sources.set(path, source)
     const module = new vm.SourceTextModule(source, {
       identifier: path,

@@ -14,6 +14,7 @@ test.each<[string, unknown, unknown]>([
   ['a number and its text', 1, '1'],
   ['null and an empty object', null, {}],
   ['an object with another value', { a: { b: 1 } }, { a: { b: 2 } }],
+  ['an object with one value of two changed', { a: 1, b: 2 }, { a: 1, b: 3 }],
   ['an object with one more key', { a: 1 }, { a: 1, b: undefined }],
   ['an object with another key', { a: undefined }, { b: undefined }],
   ['an array in another order', [1, 2], [2, 1]],

@@ -1,4 +1,4 @@
-import type { MicroUsdc, Percent } from '../money.ts'
+import { atMost, type MicroUsdc, type Percent } from '../money.ts'
 import type { ReserveTerms } from '../payment/reserve.ts'
 
 /** The agreement of the operator with a merchant. */
@@ -64,9 +64,9 @@ export type MerchantLimits = {
 
 /** Links leave half of a day to the merchant's own server. Null: no limit. */
 export function getLinkLimit({ paymentMicro, dayMicro }: MerchantLimits): MicroUsdc | null {
-  const half = dayMicro === null ? null : BigInt(dayMicro) / 2n
-  if (half === null || paymentMicro === null) return paymentMicro ?? half?.toString() ?? null
-  return half < BigInt(paymentMicro) ? half.toString() : paymentMicro
+  const half = dayMicro === null ? null : (BigInt(dayMicro) / 2n).toString()
+  if (half === null || paymentMicro === null) return paymentMicro ?? half
+  return atMost(half, paymentMicro)
 }
 
 /** How much of the limits is used now. */

@@ -5,6 +5,7 @@ import {
   firstStatus,
   getLinkLimit,
   isWaiting,
+  MERCHANT_INVITED_MS,
   MERCHANT_STATUSES,
   type OperatorAct,
 } from '../../../src/domain/account/agreement.ts'
@@ -17,6 +18,10 @@ test.each([
   ['500', '5000', '500'],
 ])('with %j for a payment and %j for a day, a payment by a link can be worth %j', (paymentMicro, dayMicro, most) => {
   expect(getLinkLimit({ paymentMicro, dayMicro, openPayments: 2 })).toBe(most)
+})
+
+test('an invitation of the operator can be used for two weeks', () => {
+  expect(MERCHANT_INVITED_MS).toBe(1_209_600_000)
 })
 
 describe('The status of a merchant', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { readEmail } from '../../../src/domain/account/email.ts'
+import { maskEmail, readEmail } from '../../../src/domain/account/email.ts'
 
 const LABEL = 'a'.repeat(63)
 /** 254 characters: the longest that mail servers accept. */
@@ -57,4 +57,12 @@ test.each([
   'an\u007fna@shop.example',
 ])('%j is not an e-mail address', (text) => {
   expect(readEmail(text)).toBeNull()
+})
+
+test.each([
+  ['nina@shop.example', 'n…@shop.example'],
+  ['n@shop.example', 'n…@shop.example'],
+  ['𝒏ina@shop.example', '𝒏…@shop.example'],
+])('the address %s is masked as %s', (email, masked) => {
+  expect(maskEmail(email)).toBe(masked)
 })

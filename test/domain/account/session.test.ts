@@ -7,6 +7,7 @@ import {
   IDLE_MS,
   isConfirmed,
   isOpen,
+  KNOWN_BROWSER_SECONDS,
   LINK_MS,
   LINKS_PER_HOUR,
 } from '../../../src/domain/account/session.ts'
@@ -43,4 +44,8 @@ describe('a session', () => {
     expect(isConfirmed(SESSION, START + HOUR / 6 - 1)).toBe(true)
     expect(isConfirmed(SESSION, START + HOUR / 6)).toBe(false)
   })
+})
+
+test('a browser is known for as long as browsers keep a cookie, which is 400 days', () => {
+  expect(KNOWN_BROWSER_SECONDS).toBe(34_560_000)
 })
