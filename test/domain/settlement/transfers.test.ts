@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Hex } from '../../../src/domain/hex.ts'
-import { isPlausiblePayout, isWithinLimit, transferLimits } from '../../../src/domain/settlement/transfers.ts'
+import {
+  isPlausiblePayout,
+  isPlausibleRelease,
+  isWithinLimit,
+  transferLimits,
+} from '../../../src/domain/settlement/transfers.ts'
 
 const WALLET = `0x${'a'.repeat(40)}` as const
 const OTHER = `0x${'b'.repeat(40)}` as const
@@ -44,5 +49,22 @@ describe('A payment whose payout a restored database might lack', () => {
     expect(isPlausiblePayout(transfer('50000000', OTHER), converted, LIMITS)).toBe(false)
     const large = { recipient: WALLET, net: '100000001', quotedNet: '100000001' }
     expect(isPlausiblePayout(transfer('100000001'), large, LIMITS)).toBe(false)
+  })
+})
+
+describe('A release of reserves that a restored database might lack', () => {
+  const release = { id: 'rel_1', recipient: WALLET, mostMicro: 50_000_000n }
+
+  test('a release paid at most what was due, because chargebacks might have taken some of it', () => {
+    for (const micro of [null, '1', '50000000'])
+      expect(isPlausibleRelease(transfer(micro), release, LIMITS)).toBe(true)
+    expect(isPlausibleRelease(transfer('50000001'), release, LIMITS)).toBe(false)
+  })
+
+  test('a transfer to another wallet, or above the limit of a payout, was not its payout', () => {
+    expect(isPlausibleRelease(transfer('1', OTHER), release, LIMITS)).toBe(false)
+    const large = { ...release, mostMicro: 200_000_000n }
+    expect(isPlausibleRelease(transfer('100000000'), large, LIMITS)).toBe(true)
+    expect(isPlausibleRelease(transfer('100000001'), large, LIMITS)).toBe(false)
   })
 })
