@@ -1,11 +1,12 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Stryker } from '@stryker-mutator/core'
 import { transformFileSync } from '@swc/core'
 import type { Progress } from '../../scripts/setup/progress.mjs'
-import { computeScore, listSurvivors, type MutationReport, parseExplained } from './survivors.ts'
+import { computeScore, listSurvivors, type MutationReport, parseExplained, withoutSurvivors } from './survivors.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FOLDER = '.data/mutation'
@@ -104,9 +105,26 @@ function findTests(file: string): string[] {
   return tests.map((test) => `test/domain/${test}.test.ts`).filter((test) => existsSync(test))
 }
 
+/** A report with a digest of the file and its tests: as long as they are the same, it is not made again. */
+type StoredReport = MutationReport & { readonly digest?: string }
+
 async function mutate(file: string): Promise<MutationReport> {
-  const incrementalFile = `${FOLDER}/${file.replaceAll('/', '-')}.json`
+  const path = `${FOLDER}/${file.replaceAll('/', '-')}.json`
+  const hash = createHash('sha256')
+  for (const each of [file, ...findTests(file)]) hash.update(readFileSync(each))
+  const digest = hash.digest('hex')
+  const stored = existsSync(path) ? (JSON.parse(await readFile(path, 'utf8')) as StoredReport) : null
+  if (stored?.digest === digest) return stored
   await mkdir(FOLDER, { recursive: true })
+  // Stryker would take a survivor from the file if the names of the tests are the same.
+  if (stored !== null) await writeFile(path, JSON.stringify(withoutSurvivors(stored)))
+  await runStryker(file, path)
+  const report = { ...(JSON.parse(await readFile(path, 'utf8')) as MutationReport), digest }
+  await writeFile(path, JSON.stringify(report))
+  return report
+}
+
+async function runStryker(file: string, incrementalFile: string): Promise<void> {
   const stryker = new Stryker({
     mutate: [file],
     testRunner: 'rules',
@@ -131,5 +149,4 @@ async function mutate(file: string): Promise<MutationReport> {
     warnings: false,
   })
   await stryker.runMutationTest()
-  return JSON.parse(await readFile(incrementalFile, 'utf8')) as MutationReport
 }

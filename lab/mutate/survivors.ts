@@ -30,6 +30,17 @@ export function listSurvivors(report: MutationReport): Survivor[] {
   )
 }
 
+/** Returns the report without the changes that must be tried again when tests have changed. */
+export const withoutSurvivors = <T extends MutationReport>(report: T): T => ({
+  ...report,
+  files: Object.fromEntries(
+    Object.entries(report.files).map(([name, file]) => [
+      name,
+      { ...file, mutants: file.mutants.filter((mutant) => !isUnnoticed(mutant)) },
+    ]),
+  ),
+})
+
 function cut(source: string, { start, end }: Mutant['location']): string {
   const lines = source.split('\n').slice(start.line - 1, end.line)
   const last = lines.length - 1
