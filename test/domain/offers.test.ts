@@ -57,6 +57,15 @@ describe('An unknown country', () => {
   })
 })
 
+test('a known country ranks the methods by the picker’s order, also for a price in another currency', () => {
+  expect(listMethods({ country: 'IN', offering: WITH_USDC })).toEqual([
+    'local_partner/upi',
+    'local_partner/card',
+    'local_partner/bank_transfer',
+    'crypto/usdc',
+  ])
+})
+
 describe('A partner that is down', () => {
   const down = { card_partner: '2026-11-20T12:00:00.000Z' }
 
@@ -164,6 +173,13 @@ describe('Limits', () => {
 
   test('a limit in the currency of the amount is compared without a rate', () => {
     expect(check(money('600', 'EUR'), 'wallet_app', {})).toEqual({ ok: true })
+  })
+
+  test('limits are shown in their own currency without a rate', () => {
+    expect(limitsIn('EUR', 'wallet_app', {})).toEqual({
+      minimum: money('600', 'EUR'),
+      maximum: money('1000000', 'EUR'),
+    })
   })
 
   test('a check names the rates that it needs, and a missing one is an error, not a pass', () => {

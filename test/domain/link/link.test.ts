@@ -1,15 +1,19 @@
 import { describe, expect, test } from '@jest/globals'
 import { MERCHANT_STATUSES, type MerchantStatus } from '../../../src/domain/account/agreement.ts'
 import {
+  findBounds,
   LINK_STATUSES,
   linkStatus,
   linkUrl,
+  occupiesPlace,
   type PaymentLink,
   PREFILLS,
   renderLink,
   shownLinkStatus,
 } from '../../../src/domain/link/link.ts'
 import { REPORT_REASONS } from '../../../src/domain/link/report.ts'
+import type { Money } from '../../../src/domain/money.ts'
+import { PAYMENT_STATUSES } from '../../../src/domain/payment/payment.ts'
 
 const NOW = '2026-11-01T12:00:00.000Z'
 const BEFORE = '2026-11-01T11:59:59.999Z'
@@ -156,4 +160,38 @@ describe('The object of a link in the API', () => {
   test('the URL of a link is the URL of its page', () => {
     expect(linkUrl('http://127.0.0.1:4242', 'abc')).toBe('http://127.0.0.1:4242/l/abc')
   })
+})
+
+describe('A link whose buyer sets the amount', () => {
+  const euros = (minor: string): Money => ({ minor, currency: 'EUR' })
+  const bounds = (min: Money | null, max: Money | null) => {
+    const link = { ...LINK, price: { currency: 'EUR', amount: null, min, max } } as const
+    const { minimum, maximum } = findBounds(link, { EUR: '1.25', USD: '1' })
+    return [minimum.minor, maximum.minor]
+  }
+
+  test('the limits of the method apply without bounds of the link', () => {
+    expect(bounds(null, null)).toEqual(['600', '1000000'])
+  })
+
+  test('bounds of the link within the limits of the method apply', () => {
+    expect(bounds(euros('1000'), euros('5000'))).toEqual(['1000', '5000'])
+    expect(bounds(euros('1000'), null)).toEqual(['1000', '1000000'])
+    expect(bounds(null, euros('5000'))).toEqual(['600', '5000'])
+  })
+
+  test('bounds of the link beyond the limits of the method do not apply', () => {
+    expect(bounds(euros('100'), euros('2000000'))).toEqual(['600', '1000000'])
+  })
+})
+
+test('a payment occupies a place of its link unless it has ended without money for the merchant', () => {
+  expect(PAYMENT_STATUSES.filter(occupiesPlace)).toEqual([
+    'created',
+    'pending',
+    'processing',
+    'under_review',
+    'settling',
+    'succeeded',
+  ])
 })

@@ -56,8 +56,7 @@ describe('A release of reserves that a restored database might lack', () => {
   const release = { id: 'rel_1', recipient: WALLET, mostMicro: 50_000_000n }
 
   test('a release paid at most what was due, because chargebacks might have taken some of it', () => {
-    for (const micro of [null, '1', '50000000'])
-      expect(isPlausibleRelease(transfer(micro), release, LIMITS)).toBe(true)
+    for (const micro of [null, '1', '50000000']) expect(isPlausibleRelease(transfer(micro), release, LIMITS)).toBe(true)
     expect(isPlausibleRelease(transfer('50000001'), release, LIMITS)).toBe(false)
   })
 
