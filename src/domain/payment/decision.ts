@@ -88,9 +88,9 @@ export function toAnswer(say: Say, decision: Decision, payment: Known): Answer |
 function findOffered(say: Say, { attempt, outside = false }: Decision, payment: Known): Offered | string {
   const { answers } = payment
   const same = answers.filter((offered) => offered.say === say && (offered.outside ?? false) === outside)
-  const [fitting, another] = same.filter((offered) => attempt === undefined || offered.attempt === attempt)
-  if (fitting !== undefined && another === undefined) return fitting
-  if (fitting !== undefined)
+  const [match, another] = same.filter((offered) => attempt === undefined || offered.attempt === attempt)
+  if (match !== undefined && another === undefined) return match
+  if (match !== undefined)
     return `Name the attempt whose money goes back, as "attempt": ${same.map((offered) => offered.attempt).join(' or ')}`
   return whyNotOffered(say, { attempt, outside }, payment)
 }
@@ -100,7 +100,7 @@ function whyNotOffered(
   { attempt, outside }: { readonly attempt: string | undefined; readonly outside: boolean },
   { status, answers }: Known,
 ): string {
-  const said = `${say}${outside ? ' outside' : ''}${attempt === undefined ? '' : ` of ${attempt}`}`
+  const decision = `${say}${outside ? ' outside' : ''}${attempt === undefined ? '' : ` of ${attempt}`}`
   const others = describeOffered(answers)
   if (say === 'release') return 'Nothing is held'
   if (say === 'hold')
@@ -108,7 +108,7 @@ function whyNotOffered(
       ? `A ${status} payment cannot be held`
       : 'The payment is held already, or its payout has ended'
   const offer = others.length === 0 ? 'There is nothing to decide' : `Decide with ${others.join(', or ')}`
-  return `The payment is ${status}, and ${said} changes nothing. ${offer}`
+  return `The payment is ${status}, and ${decision} changes nothing. ${offer}`
 }
 
 export function describeOffered(answers: readonly Offered[]): string[] {

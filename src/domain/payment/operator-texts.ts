@@ -46,7 +46,7 @@ export function describeStepToOperator(payment: PaymentSnapshot): string {
 const timeText = (unixMs: number): string => new Date(unixMs).toISOString()
 
 const describeHold = ({ held }: PaymentSnapshot): string =>
-  held ? ' An operator holds it: money that comes waits for `release`.' : ''
+  held ? ' An operator holds it: money that arrives waits for `release`.' : ''
 
 function describeAwaitingBuyer(payment: PaymentSnapshot): string {
   const arrival = payment.hasMoney ? 'A part of the price has arrived.' : 'No money has arrived.'
@@ -65,9 +65,9 @@ function describeListening(payment: PaymentSnapshot): string {
 }
 
 /** Reasons for which money is not safe: the platform has lost it, or the merchant has it. */
-const GONE: readonly string[] = ['loss', 'unexpected_payout']
+const UNSAFE: readonly string[] = ['loss', 'unexpected_payout']
 
 function describeWaiting({ reviews, hasMoney }: PaymentSnapshot): string {
-  const isSafe = hasMoney && !reviews.some(({ reason }) => GONE.includes(reason))
+  const isSafe = hasMoney && !reviews.some(({ reason }) => UNSAFE.includes(reason))
   return isSafe ? 'It waits for an operator. The money is safe where it is.' : 'It waits for an operator.'
 }

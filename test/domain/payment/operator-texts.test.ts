@@ -28,7 +28,7 @@ describe('Texts for operators about a waiting payment', () => {
     [
       'it is held before its money comes',
       after(one, sets({ held: true })),
-      /An operator holds it: money that comes waits/,
+      /An operator holds it: money that arrives waits/,
     ],
     [
       'a part has come',
