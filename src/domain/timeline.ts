@@ -50,7 +50,6 @@ const MOVES = {
   payout_stopped: ['system', 'The settlement has stopped the payout'],
   payout_voided: ['system', 'The payout can no longer be paid'],
   settled: ['system', 'The USDC is final at the wallet of the merchant'],
-  unexpected_settlement: ['system', 'An unexpected transfer was proved on chain'],
   held: ['operator', 'An operator holds the payment'],
   held_money: ['partner', 'Money arrived, and waits because an operator holds the payment'],
   resumed_after_hold: ['operator', 'An operator released the hold'],

@@ -25,19 +25,19 @@ export function describeChange(
   const moves = listMoves({ before, after }, cause, changes[0]?.data ?? {})
   const decided = cause !== null && 'say' in cause && moves.length === 0 ? [decisionNote(cause)] : []
   // The entry of a move contains what its partner reported.
-  const attempts = moves.length > 0 || decided.length > 0 ? changes.slice(1) : changes
+  const attempts = moves.length > 0 ? changes.slice(1) : changes
   return { moves, notes: [...decided, ...attempts.map(({ note }) => note), ...notes] }
 }
 
 type Pair = { readonly before: PaymentWithAttempts; readonly after: PaymentWithAttempts }
 
-function listMoves({ before, after }: Pair, cause: Cause | null, said: object): Move[] {
+function listMoves({ before, after }: Pair, cause: Cause | null, reported: object): Move[] {
   const path = findPath(before.payment.status, after.payment.status)
   const funds = toFunds(after)
   return path.map((to, index) => {
     const from = path[index - 1] ?? before.payment.status
     const { why, data } = findReason({ from, to, funds, before, after }, cause)
-    return { from, to, note: moveNote(to, because(why, { ...said, ...data })) }
+    return { from, to, note: moveNote(to, because(why, { ...reported, ...data })) }
   })
 }
 
@@ -110,8 +110,8 @@ const REVIEWED: Readonly<Record<string, MoveReason>> = {
   other_token: 'wrong_asset',
   withheld: 'held_by_partner',
   silent: 'partner_silent',
-  excess: 'payout_voided',
-  unexpected_payout: 'unexpected_settlement',
+  // Excess stops no payment, so an operator holds it.
+  excess: 'held_money',
   held: 'held_money',
   voiding: 'funds_reversed',
   giving_back: 'giving_back',
@@ -130,7 +130,7 @@ const whyRefunded = ({ attempts }: PaymentWithAttempts): MoveReason =>
     : 'refunded_through_partner'
 
 const decisionNote = ({ say, data }: Extract<Cause, { say: Say }>): Note =>
-  createNote(say === 'give_back' && data.outside ? 'decision.give_back_outside' : `decision.${say}`, data)
+  createNote(data.outside ? 'decision.give_back_outside' : `decision.${say}`, data)
 
 type AttemptChange = { readonly note: Note; readonly data: object }
 

@@ -14,6 +14,7 @@ import {
   opened,
   pays,
   paysOut,
+  reads,
   type Step,
   says,
   sets,
@@ -27,6 +28,8 @@ const one = opened(attempt())
 const two = opened(attempt(), attempt({ id: 'att_2' }))
 const usdc = opened(usdcAttempt())
 const gone = says({ status: 'canceled' })
+const closes = (closedAs: 'expired' | 'canceled' | 'failed'): Step => sets({ closedAs })
+const odd = (minor: string): Step => says({ status: 'paid', received: '10000', amount: { minor, currency: 'EUR' } })
 const cause = (say: Extract<Cause, { say: string }>['say'], outside = false): Cause => ({
   say,
   data: { operator: 'ada', reason: 'looked at it', outside },
@@ -54,6 +57,102 @@ describe('The entries of a change', () => {
       one,
       says({ status: 'confirming' }),
       ['→ processing: The partner is confirming the payment (partner)'],
+    ],
+    ['the expiry of a new payment', newState, closes('expired'), ['→ expired: Nothing was paid in time (system)']],
+    ['the expiry of an open order', one, closes('expired'), ['→ expired: Nothing was paid in time (system)']],
+    [
+      'the cancellation of a new payment',
+      newState,
+      closes('canceled'),
+      ['→ canceled: The merchant canceled the payment (merchant)'],
+    ],
+    [
+      'the cancellation of an open order',
+      one,
+      closes('canceled'),
+      ['→ canceled: The merchant canceled the payment (merchant)'],
+    ],
+    [
+      'an identity check that was not passed',
+      one,
+      closes('failed'),
+      ['→ failed: The identity check was not passed, and no other method is allowed (partner)'],
+    ],
+    [
+      'late money after the failure that is reversed',
+      after(one, closes('failed'), pays(), decides({ say: 'settle' })),
+      gone,
+      ['→ failed: The partner reversed the payment for good (partner)'],
+    ],
+    [
+      'late money after the expiry that is reversed',
+      after(one, closes('expired'), pays()),
+      gone,
+      ['→ expired: The partner reversed the payment for good (partner)'],
+    ],
+    [
+      'late money after the cancellation that is reversed',
+      after(one, closes('canceled'), pays()),
+      gone,
+      ['→ canceled: The merchant had canceled it, and the money that arrived later has been reversed (system)'],
+    ],
+    [
+      'late money after the cancellation',
+      after(one, closes('canceled')),
+      pays(),
+      ['→ processing: The buyer paid after the cancellation (partner)'],
+    ],
+    [
+      'late money after the failure',
+      after(one, closes('failed')),
+      pays(),
+      ['→ under_review: Money arrived after the failure (partner)'],
+    ],
+    [
+      'a converter that refuses',
+      after(one, pays()),
+      sets({ stuck: 'att_1' }),
+      ['→ under_review: The converter refused the conversion, or has not filled it in time (system)'],
+    ],
+    [
+      'a fill far off the rate',
+      after(one, pays()),
+      fills(100_000_000n),
+      [
+        '→ under_review: The converter’s fill is too far from the locked rate (system)',
+        'payment.sold: The converter has filled the order (system)',
+      ],
+    ],
+    [
+      'another token',
+      usdc,
+      says({ status: 'wrong_asset' }),
+      ['→ under_review: The buyer sent a token other than USDC (partner)'],
+    ],
+    [
+      'withheld money',
+      one,
+      says({ status: 'on_hold' }),
+      ['→ under_review: The partner withholds the money for a check (partner)'],
+    ],
+    [
+      'two payments at once of a payment that is held',
+      after(two, sets({ held: true })),
+      (state) =>
+        computed({
+          ...state,
+          attempts: state.attempts.map((each) => reads(each, { status: 'paid', received: '10000' })),
+        }),
+      [
+        '→ under_review: Money arrived, and waits because an operator holds the payment (partner)',
+        'attempt.paid: The partner reports: paid (partner)',
+      ],
+    ],
+    [
+      'a part of the price that is given back',
+      after(usdc, brings('open', '50000000')),
+      setsAttempt({ back: 'asked' }),
+      ['→ under_review: The money goes back to the buyer (operator)'],
     ],
     ['money', one, pays(), ['→ processing: The partner confirmed the payment (partner)']],
     [
@@ -139,6 +238,95 @@ describe('The entries of a change', () => {
       after(handed, decides({ say: 'give_back', accountId: 'att_1' })),
       sets({ payout: 'voiding' }),
       ['→ under_review: The money goes back to the buyer (operator)'],
+    ],
+    [
+      'a void because the money was reversed',
+      after(handed, gone),
+      sets({ payout: 'voiding' }),
+      ['→ under_review: The money went before it was settled: the payout is voided (partner)'],
+    ],
+    [
+      'a payout that its engine has stopped while the money goes back',
+      after(handed, decides({ say: 'give_back', accountId: 'att_1' })),
+      sets({ payout: 'stopped' }),
+      ['→ under_review: The settlement has stopped the payout (system)'],
+    ],
+    [
+      'a payout that continues',
+      after(handed, sets({ payout: 'stopped' })),
+      sets({ payout: 'handed' }),
+      ['→ settling: Payout resumed (system)'],
+    ],
+    [
+      'a void whose money was reversed',
+      after(handed, gone),
+      sets({ payout: 'void' }),
+      ['→ refunded: The money went back to the buyer through the partner (operator)'],
+    ],
+    [
+      'a refund of one of two orders by the partner alone',
+      after(two, says({ status: 'canceled' }, 'att_2'), pays()),
+      says({ status: 'refunded' }),
+      ['→ refunded: The partner returned the money (partner)'],
+    ],
+    [
+      'money that the buyer got from elsewhere, from one of two orders',
+      after(opened(usdcAttempt(), attempt({ id: 'att_2', status: 'canceled' })), brings('open', '50000000')),
+      decides({ say: 'give_back', accountId: 'att_1', outside: true }),
+      ['→ refunded: The money went back to the buyer outside of the partner (operator)'],
+    ],
+    [
+      'a refund that is requested from the partner',
+      after(two, pays(), pays('10000', 'att_2'), decides({ say: 'give_back', accountId: 'att_2' })),
+      setsAttempt({ back: 'asked' }, 'att_2'),
+      ['refund.requested: A refund was requested from the partner (operator)'],
+    ],
+    [
+      'a refund that the partner refuses',
+      after(two, pays(), pays('10000', 'att_2'), setsAttempt({ back: 'asked' }, 'att_2')),
+      setsAttempt({ back: 'no', refusals: 1 }, 'att_2'),
+      [],
+    ],
+    [
+      'more money of an order whose refund was requested',
+      after(two, pays(), pays('10000', 'att_2'), setsAttempt({ back: 'asked' }, 'att_2')),
+      pays('12000', 'att_2'),
+      ['payment.money_came: More money arrived (partner)'],
+    ],
+    [
+      'another report that does not match',
+      after(one, pays(), odd('9000')),
+      odd('8000'),
+      ['payment.misfit: The partner’s report does not match the order (partner)'],
+    ],
+    ['the same report that does not match', after(one, pays(), odd('9000')), odd('9000'), []],
+    [
+      'a report that matches again',
+      after(one, pays(), odd('9000')),
+      pays(),
+      ['→ processing: The partner released the payment (partner)'],
+    ],
+    [
+      'a decline of the second order, after the first one',
+      after(two, says({ status: 'declined' })),
+      says({ status: 'declined' }, 'att_2'),
+      ['attempt.declined: The attempt was declined; the buyer may try again (partner)'],
+    ],
+    [
+      'a sale that brings nothing',
+      after(one, pays(), gone),
+      (state) => computed({ ...state, sales: state.sales.map((sale) => ({ ...sale, state: 'ended' })) }),
+      ['payment.conversion_ended: The converter has not filled the order, and never will (system)'],
+    ],
+    ['a refund of a settled payment', after(settled, setsAttempt({ refunding: '2000' })), pays('8000'), []],
+    [
+      'a reversal that is larger than the refund',
+      after(settled, setsAttempt({ refunding: '1999' })),
+      pays('8000'),
+      [
+        'payment.money_went: The partner reversed money (partner)',
+        'payment.chargeback: The partner reversed the money after the conversion (partner)',
+      ],
     ],
     [
       'a void whose money is there',
@@ -263,6 +451,74 @@ describe('The entries of a change', () => {
     const [note] = describeChange(one, says({ status: 'declined', failureCode: 'declined' })(one), null).notes
     expect(note?.data).toMatchObject({ failure_code: 'declined' })
   })
+})
+
+describe('The data of an entry', () => {
+  const dataOf = (before: PaymentWithAttempts, step: Step): object[] =>
+    describeChange(before, step(before), null).notes.map(({ data }) => data)
+
+  test('an entry about an order names nothing that it did not report', () => {
+    const declined = says({ status: 'declined', failureCode: 'declined' })
+    expect(dataOf(one, declined)).toStrictEqual([
+      { attempt_id: 'att_1', provider: 'wallet_app', failure_code: 'declined' },
+    ])
+    expect(dataOf(two, says({ status: 'verification_required' }))).toStrictEqual([
+      { attempt_id: 'att_1', provider: 'wallet_app' },
+    ])
+  })
+
+  test('a failure that was named before is not named again', () => {
+    const declined = after(two, says({ status: 'declined', failureCode: 'declined' }))
+    expect(dataOf(declined, says({ status: 'expired', failureCode: 'declined' }))).toStrictEqual([
+      { attempt_id: 'att_1', provider: 'wallet_app' },
+    ])
+  })
+
+  test('an entry about a report that does not match has the report', () => {
+    const before = after(one, pays(), odd('9000'))
+    const misfit = odd('8000')(before).attempts[0]?.misfit
+    expect(misfit).not.toBeNull()
+    expect(dataOf(before, odd('8000'))).toStrictEqual([{ attempt_id: 'att_1', provider: 'wallet_app', misfit }])
+  })
+
+  test('entries about a conversion have its figures, and those of the sale that was taken', () => {
+    const unneeded = after(two, pays(), gone)
+    expect(dataOf(unneeded, fills(109_000_000n))).toStrictEqual([{ reference: 'fill', filled_micro: '109000000' }])
+    const first = after(unneeded, fills(109_000_000n), (state) =>
+      computed({ ...state, sales: state.sales.map((sale) => ({ ...sale, reference: 'first' })) }),
+    )
+    expect(dataOf(after(first, pays('10000', 'att_2')), fills())).toStrictEqual([
+      { gross_micro: '110000000', reference: 'fill' },
+    ])
+  })
+
+  test('entries about a chargeback have its amount and the loss in total', () => {
+    const data = (units: string, lost: string) => ({ attempt_id: 'att_1', asset: 'EUR', units, lost })
+    expect(dataOf(settled, pays('4000'))[1]).toStrictEqual(data('6000', '6000'))
+    expect(dataOf(after(settled, pays('4000')), pays('7000'))[1]).toStrictEqual(data('3000', '3000'))
+  })
+})
+
+test('a change that moves a payment twice has an entry for each move', () => {
+  const { moves } = describeChange(newState, after(one, says({ status: 'on_hold' })), null)
+  expect(moves.map(({ from, to, note }) => `${from} → ${to}: ${note.message}`)).toEqual([
+    'created → pending: The buyer opened a partner order',
+    'pending → under_review: The partner withholds the money for a check',
+  ])
+})
+
+test('a cause that is named is the reason of the move', () => {
+  const { moves } = describeChange(newState, closes('expired')(newState), { why: 'gave_way', data: { place: 1 } })
+  expect(moves.map(({ note }) => note)).toMatchObject([
+    { actor: 'system', data: { place: 1 }, message: expect.stringContaining('another buyer took the place') },
+  ])
+})
+
+test('a loss of one order does not count for another one', () => {
+  const before = after(two, pays(), fills(), handsOver, paysOut(), pays('4000'))
+  expect(listLossChanges(before, pays('3000')(before)).map(({ attempt: { id }, units }) => [id, units])).toEqual([
+    ['att_1', 1000n],
+  ])
 })
 
 test('the loss after the payout is counted in total, and so is the money that was won back', () => {
