@@ -19,7 +19,7 @@ const MIN_SCORE = 90
 
 /** The random stories notice more, and would take minutes for each change. */
 const FUNDS = [
-  ...['decision', 'derived', 'reviews', 'snapshot', 'states'].map((name) => `payment/${name}`),
+  ...['decision', 'derived', 'reserve', 'reviews', 'snapshot', 'states'].map((name) => `payment/${name}`),
   ...['positions', 'stored-funds'].map((name) => `payment/funds/${name}`),
 ]
 
@@ -36,9 +36,9 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   'payment/funds/answer.ts': FUNDS,
   'payment/funds/funds.ts': FUNDS,
   'payment/funds/money-step.ts': FUNDS,
+  'payment/funds/positions.ts': ['payment/funds/positions', 'payment/reserve'],
   'payment/funds/review.ts': FUNDS,
-  'payment/new-attempt.ts': ['payment/change', 'payment/reading'],
-  'payment/partner.ts': ['payment/states'],
+  'payment/funds/stored-funds.ts': FUNDS,
   'payment/payment.ts': ['payment/states'],
 }
 

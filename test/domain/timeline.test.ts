@@ -45,7 +45,6 @@ const MOVES: Record<Actor, readonly MoveReason[]> = {
     'payout_stopped',
     'payout_voided',
     'settled',
-    'unexpected_settlement',
   ],
   operator: [
     'held',

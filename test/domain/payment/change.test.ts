@@ -43,6 +43,30 @@ describe('A change', () => {
     expect(change?.attempts).toEqual([expect.objectContaining({ id: 'att_2', held: '1', revision: 1 })])
   })
 
+  test('a change of one attempt leaves the revision of another one', () => {
+    const two = stored(opened(attempt(), attempt({ id: 'att_2' })))
+    const change = decide(two, { state: setsAttempt({ redirectUrl: 'https://partner.example' }, 'att_2')(two) })
+    expect(change?.attempts).toMatchObject([{ id: 'att_2', revision: 2 }])
+    expect(change?.after.attempts).toEqual([two.attempts[0], change?.attempts[0]])
+  })
+
+  test('only the sales that have changed are written', () => {
+    const paid = stored(pays()(one))
+    const note = createNote('payment.silent')
+    expect(decide(paid, { notes: [note] })?.sales).toEqual([])
+    const asked = { ...paid, sales: paid.sales.map((sale) => ({ ...sale, reference: 'order-7' })) }
+    expect(decide(paid, { state: asked })?.sales).toMatchObject([{ number: 1, reference: 'order-7' }])
+  })
+
+  test('computed notes of another kind stay next to a note of the change', () => {
+    const sale = stored(pays()(one))
+    const sold = { ...sale, sales: sale.sales.map((each) => ({ ...each, state: 'ended' as const })) }
+    const kinds = decide(sale, { state: sold, notes: [createNote('payment.silent')] })?.entries.notes.map(
+      ({ kind }) => kind,
+    )
+    expect(kinds).toEqual(['payment.silent', 'payment.conversion_ended'])
+  })
+
   test('a note alone is a change, and replaces a computed note of its kind', () => {
     const note = { ...createNote('payment.silent'), data: { by: 'hand' } }
     expect(decide(one, { notes: [note] })).toMatchObject({ entries: { moves: [], notes: [note] }, booking: null })
@@ -56,7 +80,7 @@ describe('A change', () => {
     const change = decide(one, { state: pays()(one) })
     expect(change?.booking).toMatchObject({ kind: 'payment.processing', reference: `pay_1:${one.payment.version + 1}` })
     expect(change?.sales).toMatchObject([{ number: 1, state: 'asked' }])
-    expect(change?.events.map(({ type }) => type)).toEqual(['payment.processing'])
+    expect(change?.events).toMatchObject([{ type: 'payment.processing', object: { status: 'processing' } }])
   })
 })
 
@@ -79,6 +103,13 @@ describe('The fields that follow from the facts', () => {
 })
 
 describe('The events of a change', () => {
+  test('a change that moves a payment twice has the event of each move, with its status', () => {
+    const events = decide(one, { state: { ...pays()(one), payment: { ...pays()(one).payment, held: true } } })?.events
+    expect(events?.map(({ type, object }) => [type, object.status])).toEqual([['payment.under_review', 'under_review']])
+    const canceled = decide(one, { state: sets({ closedAs: 'canceled' })(one) })
+    expect(canceled?.events).toMatchObject([{ type: 'payment.canceled', object: { status: 'canceled' } }])
+  })
+
   test('money that is lost after the payout, and won back, is an event for the merchant', () => {
     const before = stored(settled)
     const lost = decide(before, { state: setsAttempt({ held: '4000' })(before) })

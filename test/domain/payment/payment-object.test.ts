@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   checkoutUrl,
+  countRefundable,
   explorerUrl,
   NO_MONEY_YET,
   type Payment,
@@ -176,6 +177,66 @@ test.each([
 ])('on chain %i a transfer is shown at %s', (chainId, url) => {
   expect(explorerUrl({ chainId, transfer })).toBe(url)
   expect(explorerUrl({ chainId, transfer: null })).toBeNull()
+})
+
+describe('The refunds of a payment', () => {
+  const paidOut: Partial<Payment> = {
+    payout: 'paid',
+    status: 'succeeded',
+    providerUsed: 'wallet_app',
+    confirmed: { minor: '10000', currency: 'EUR' },
+  }
+
+  test('a paid payment can be refunded by what was neither lost nor refunded', () => {
+    const refundable = (fields: Partial<Payment>) => countRefundable(payment({ ...paidOut, ...fields }))
+    expect(refundable({})).toBe('10000')
+    expect(refundable({ lostMinor: '3000', refundsMinor: '2500' })).toBe('4500')
+    expect(refundable({ lostMinor: '7500', refundsMinor: '2500' })).toBe('0')
+    expect(refundable({ lostMinor: '10000', refundsMinor: '2500' })).toBe('0')
+  })
+
+  test('a payment that is not paid out, has no money or was paid in USDC cannot be refunded', () => {
+    const refundable = (fields: Partial<Payment>) => countRefundable(payment({ ...paidOut, ...fields }))
+    expect(refundable({ payout: 'handed' })).toBe('0')
+    expect(refundable({ confirmed: null })).toBe('0')
+    expect(refundable({ providerUsed: 'crypto' })).toBe('0')
+  })
+
+  test('the object names the refunded and the refundable amount in the currency of the charge', () => {
+    const rupees = {
+      ...paidOut,
+      confirmed: { minor: '486240', currency: 'INR' },
+      refundsMinor: '86240',
+      refundsCount: 2,
+    }
+    expect(
+      render(rupees as Partial<Payment>, [attempt({ refunded: '40000' }), attempt({ refunded: '240' })]),
+    ).toMatchObject({
+      refunded_amount: '402.40',
+      refundable_amount: '4000.00',
+      refunds_count: 2,
+    })
+  })
+
+  test('a payment whose money went back before the payout is refunded as a whole', () => {
+    expect(render({ status: 'refunded', confirmed: { minor: '10000', currency: 'EUR' } }).refunded_amount).toBe(
+      '100.00',
+    )
+    expect(render({ status: 'refunded' }).refunded_amount).toBe('0.00')
+  })
+})
+
+test('a payment with a reserve names its share, its day and what was released', () => {
+  const reserve = { percent: '10', days: 90 }
+  const fields = { reserve, reservedMicro: '10505000', reserveReleasedMicro: '500000', reserveReleaseId: 'rel_1' }
+  const named = { percent: '10', days: 90, held_usdc: '10.505000', released_usdc: '0.500000', release: 'rel_1' }
+  expect(render(fields).settlement.reserve).toEqual({ ...named, due_on: null })
+  expect(render({ ...fields, transfer }).settlement.reserve).toEqual({ ...named, due_on: '2026-04-02' })
+})
+
+test('a payment with money that has no rate yet names no pair of currencies', () => {
+  const { settlement } = render({ confirmed: { minor: '10000', currency: 'EUR' } })
+  expect([settlement.rate, settlement.rate_from, settlement.rate_to]).toEqual([null, null, null])
 })
 
 test('a chargeback names the attempt, the amount that was reversed or won back, and the total loss', () => {
