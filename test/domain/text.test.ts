@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { nameProblem } from '../../src/domain/account/name.ts'
-import { returnUrl } from '../../src/domain/payment/new-payment.ts'
 import {
   characterClass,
   hasCharacters,
@@ -181,10 +180,4 @@ test.each([
 test('texts that look alike have one skeleton, and another word has another', () => {
   expect(toSkeleton('Αpple')).toBe(toSkeleton('apple'))
   expect(toSkeleton('apple')).not.toBe(toSkeleton('apply'))
-})
-
-test.each(['{PAYMENT_ID}', '%7BPAYMENT_ID%7D', '%7bPAYMENT_ID%7d'])('the id of the payment replaces %s', (place) => {
-  expect(returnUrl(`https://shop.example/a?id=${place}&again=${place}`, 'pay_1')).toBe(
-    'https://shop.example/a?id=pay_1&again=pay_1',
-  )
 })

@@ -157,5 +157,4 @@ function readStatus(
 }
 
 /** Money wins over a cancellation, and an operator decides about an order that differs. */
-const isCancelable = (status: AttemptStatus): boolean =>
-  status === 'opening' || status === 'open' || status === 'verification_required'
+const isCancelable = (status: AttemptStatus): boolean => status === 'open' || status === 'verification_required'

@@ -102,7 +102,20 @@ describe('The fields that follow from the facts', () => {
   })
 })
 
+test('a payment keeps the time of its status as long as it stays in it', () => {
+  const settledAt = computePayment({ ...settled, payment: { ...settled.payment, succeededAt: AT } }, LATER)
+  expect(settledAt.payment.succeededAt).toBe(AT)
+})
+
 describe('The events of a change', () => {
+  test('a status without an event announces nothing', () => {
+    const added = { ...stored(newState), attempts: [attempt()] }
+    expect(decide(stored(newState), { state: added })).toMatchObject({
+      events: [],
+      entries: { moves: [{ from: 'created', to: 'pending' }] },
+    })
+  })
+
   test('a change that moves a payment twice has the event of each move, with its status', () => {
     const events = decide(one, { state: { ...pays()(one), payment: { ...pays()(one).payment, held: true } } })?.events
     expect(events?.map(({ type, object }) => [type, object.status])).toEqual([['payment.under_review', 'under_review']])

@@ -63,3 +63,9 @@ test.each([
 ])('the return URL %s leads the buyer to %s', (url, leads) => {
   expect(returnUrl(url, 'pay_1')).toBe(leads)
 })
+
+test.each(['{PAYMENT_ID}', '%7BPAYMENT_ID%7D', '%7bPAYMENT_ID%7d'])('the id of the payment replaces %s', (place) => {
+  expect(returnUrl(`https://shop.example/a?id=${place}&again=${place}`, 'pay_1')).toBe(
+    'https://shop.example/a?id=pay_1&again=pay_1',
+  )
+})

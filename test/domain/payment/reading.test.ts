@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { ORDER_STATUSES, type PartnerOrder } from '../../../src/domain/payment/partner.ts'
-import { isOver } from '../../../src/domain/payment/reading.ts'
+import { hasNewReading, isOver, OTHER_TOKEN, withReading } from '../../../src/domain/payment/reading.ts'
 import { AT, attempt, order, RATE, reads, usdcAttempt } from './payment-story.ts'
 
 const paid = reads(attempt(), { status: 'paid', received: '10000' })
@@ -149,7 +149,38 @@ describe('Money at an address of the platform', () => {
   test('another token changes nothing, and stays recorded whatever arrives after it', () => {
     const odd = reads(usdcAttempt({ status: 'opening' }), { status: 'wrong_asset' })
     expect(money(odd)).toBe('open 0 token')
+    expect(odd.misfit).toEqual({
+      why: 'token',
+      status: 'wrong_asset',
+      amount: { minor: '0', currency: 'USDC' },
+      received: null,
+    })
+    expect(money(reads(usdcAttempt({ status: 'confirming' }), { status: 'wrong_asset' }))).toBe('confirming 0 token')
     expect(money(reads(odd, brought('paid', '10000', '110000000')))).toBe('paid 110000000 token')
+  })
+})
+
+test('another token keeps the amount that was found of it', () => {
+  const misfit = { ...OTHER_TOKEN, received: { minor: '5', currency: 'USDT' } } as const
+  expect(reads(usdcAttempt({ misfit }), { status: 'wrong_asset' }).misfit).toEqual(misfit)
+})
+
+test('money received in another currency than the order does not count', () => {
+  const report = { ...order({ status: 'paid' }), received: { minor: '10000', currency: 'USD' as const } }
+  expect(money(withReading(attempt(), { order: report, rate: RATE, account: 'ours', at: AT }))).toBe('open 0 currency')
+})
+
+describe('A report with news', () => {
+  test('a report has news if it changes the status, the money or the misfit', () => {
+    expect(hasNewReading(paid, { ...paid, silent: true, partnerReference: 'other' })).toBe(false)
+    expect(hasNewReading(paid, { ...paid, status: 'on_hold' })).toBe(true)
+    expect(hasNewReading(paid, { ...paid, held: '9999' })).toBe(true)
+    expect(hasNewReading(paid, { ...paid, misfit: OTHER_TOKEN })).toBe(true)
+  })
+
+  test('a new attempt has news as soon as its partner was asked', () => {
+    expect(hasNewReading(null, attempt({ status: 'opening' }))).toBe(false)
+    expect(hasNewReading(null, attempt())).toBe(true)
   })
 })
 
@@ -193,6 +224,7 @@ describe('Other effects of a report', () => {
       silent: false,
     })
     expect(reads(attempt(), { reference: '' }).partnerReference).toBeNull()
+    expect(reads(attempt(), { reference: 'ord-9' }).partnerReference).toBe('ord-9')
   })
 
   test('a report adds the partner’s ids of payments to the known ones, and one about another order does not', () => {
