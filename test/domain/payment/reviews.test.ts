@@ -88,6 +88,36 @@ const REVIEWS: readonly Asked[] = [
     ['settle', ...BACK, 'hold'],
   ],
   [
+    'payout_stopped',
+    after(handed, sets({ payout: 'stopped', stoppedFor: null })),
+    'The settlement has stopped the payout. `settle` tries it again.',
+    ['settle', ...BACK, 'hold'],
+  ],
+  [
+    'odd_order',
+    after(one, pays(), says({ status: 'paid' })),
+    'The partner says that the order is paid, and not how much: the partner names 100.00 EUR asked for and nothing received, where 100.00 EUR was asked for. `settle` sells the 100.00 EUR that the partner has.',
+    ['settle', ...BACK, 'hold'],
+  ],
+  [
+    'odd_order',
+    after(one, setsAttempt({ misfit: { ...OTHER_TOKEN, why: 'currency', amount: { minor: '5', currency: 'BTC' } } })),
+    'The order is in another currency: the partner names 5 BTC asked for and nothing received, where 100.00 EUR was asked for.',
+    [...BACK, 'write_off', 'hold'],
+  ],
+  [
+    'odd_order',
+    after(one, sets({ closedAs: 'expired' }), odd, sets({ listenEnded: true })),
+    'The order is of another amount: the partner names 90.00 EUR asked for and 100.00 EUR received, where 100.00 EUR was asked for.',
+    BACK,
+  ],
+  [
+    'odd_order',
+    after(handed, odd),
+    'The order is of another amount: the partner names 90.00 EUR asked for and 100.00 EUR received, where 100.00 EUR was asked for.',
+    ['settle', ...BACK, 'hold'],
+  ],
+  [
     'odd_order',
     after(one, odd),
     'The order is of another amount: the partner names 90.00 EUR asked for and 100.00 EUR received, where 100.00 EUR was asked for. `settle` sells the 100.00 EUR that the partner has.',
@@ -198,6 +228,41 @@ describe('A review names the facts with their amounts, and the possible decision
     ])
   })
 
+  test.each<[ReviewReason, PaymentWithAttempts]>([
+    ['sale_stuck', after(two, pays(), sets({ stuck: 'att_1' }))],
+    ['other_token', after(opened(usdcAttempt(), usdcAttempt({ id: 'att_2' })), says({ status: 'wrong_asset' }))],
+    ['withheld', after(two, says({ status: 'on_hold', received: '10000' }))],
+    ['silent', after(two, says({ status: 'confirming' }), setsAttempt({ silent: true }))],
+    ['loss', after(two, pays(), fills(), handsOver, paysOut(), pays('4000'))],
+  ])('a review is about the order that it concerns, and not about another one: %s', (reason, state) => {
+    expect(state.payment.reviews.map((review) => [review.reason, review.attemptId])).toEqual([[reason, 'att_1']])
+  })
+
+  test('a review of the second order has the report of the second order', () => {
+    const report = { status: 'paid', received: '10000', amount: { minor: '9000', currency: 'EUR' as const } } as const
+    const { reviews } = after(two, says(report, 'att_2')).payment
+    expect(reviews).toMatchObject([{ attemptId: 'att_2', text: expect.stringContaining('names 90.00 EUR asked for') }])
+  })
+
+  test('an odd order offers to sell no money of another one', () => {
+    const [review] = after(two, pays('10000', 'att_2'), odd).payment.reviews
+    expect(review).toMatchObject({ reason: 'odd_order', attemptId: 'att_1' })
+    expect(review?.text).not.toContain('`settle` sells')
+  })
+
+  test('a sale hangs also after another one was filled', () => {
+    const first = after(two, pays('10000', 'att_2'), says({ status: 'canceled' }, 'att_2'), fills())
+    const [review] = after(first, pays(), sets({ stuck: 'att_1' })).payment.reviews
+    expect(review?.text).toContain('The converter has not answered for half an hour')
+  })
+
+  test('a payout of a payment that was not converted is compared with nothing', () => {
+    const { reviews } = after(one, paysOut('5')).payment
+    expect(reviews.map(({ text }) => text)).toEqual([
+      'The chain has paid 0.000005 USDC to the merchant, and 0.000000 USDC was to be paid.',
+    ])
+  })
+
   test('a review is about the odd order only, and not about another one', () => {
     const { reviews } = after(two, odd).payment
     expect(reviews.map(({ reason, attemptId }) => [reason, attemptId])).toEqual([['odd_order', 'att_1']])
@@ -258,7 +323,7 @@ describe('A review names the facts with their amounts, and the possible decision
 })
 
 describe('Texts for the merchant', () => {
-  test.each([...STOPS, ...ASKS, 'voiding', 'giving_back'])(
+  test.each([...STOPS, ...ASKS, 'voiding', 'confirming', 'giving_back'])(
     'a merchant reads for %s if they can ship, and nothing about the platform’s internal work',
     (reason) => {
       const text = merchantText({ status: 'under_review', payout: 'none' }, reason)
