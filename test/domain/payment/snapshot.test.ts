@@ -15,9 +15,12 @@ import {
   createState,
   decides,
   fills,
+  GROSS,
   handed,
+  handsOver,
   opened,
   pays,
+  paysOut,
   type Step,
   says,
   sets,
@@ -72,6 +75,16 @@ describe('The snapshot of a row', () => {
     expect(seen(back, setsAttempt({ back: 'asked' }), fills()).nextAttemptId).toBeNull()
   })
 
+  test('a sale that is filled and not taken yet is a step of selling', () => {
+    const selling = after(one, pays())
+    const filled = { state: 'filled', fill: GROSS, reference: 'fill' } as const
+    expect(toSnapshot({ ...selling, sales: selling.sales.map((sale) => ({ ...sale, ...filled })) }).next).toBe('sell')
+  })
+
+  test('a payment that is done accepts no decision, also if it was held', () => {
+    expect(seen(settled, sets({ held: true, listenEnded: true }))).toMatchObject({ next: 'done', answers: [] })
+  })
+
   test('dust does not count as money', () => {
     const usdc = opened(usdcAttempt())
     expect([seen(usdc, brings('open', '9999')).hasMoney, seen(usdc, brings('open', '10000')).hasMoney]).toEqual([
@@ -89,6 +102,11 @@ describe('The orders with scheduled readings', () => {
     ['not the money that was paid out', settled, []],
     ['a second payment', after(opened(attempt(), upi()), pays(), pays('10000', 'att_2')), ['att_1', 'att_2']],
     ['no order that nobody listens to', after(one, sets({ closedAs: 'expired', listenEnded: true })), []],
+    [
+      'a second payment next to the one that was paid out',
+      after(opened(attempt(), upi()), pays(), pays('10000', 'att_2'), fills(), handsOver, paysOut()),
+      ['att_2'],
+    ],
     ['a give-back that was asked for', after(settled, setsAttempt({ back: 'asked' })), ['att_1']],
   ])('an order has scheduled readings or not: %s', (_what, state, watched) => {
     expect(toSnapshot(state).watched.map(({ id }) => id)).toEqual(watched)
@@ -113,6 +131,17 @@ describe('A partner that is confirming', () => {
     expect(seen(both, confirms, since(2), says({ status: 'confirming' }, 'att_2'), since(1, 'att_2')).silentAt).toBe(
       CREATED + 73 * HOUR,
     )
+  })
+
+  test('only an order that is being confirmed counts, also while another one has a review', () => {
+    const both = opened(attempt(), upi())
+    expect(seen(both, confirms, since(2)).silentAt).toBe(CREATED + 26 * HOUR)
+    const withheld = after(both, says({ status: 'on_hold' }, 'att_2'), confirms, since(2))
+    expect(toSnapshot(withheld)).toMatchObject({ next: 'review', silentAt: CREATED + 26 * HOUR })
+  })
+
+  test('a partner is not silent about a payment that has ended', () => {
+    expect(seen(one, sets({ closedAs: 'expired' }), confirms)).toMatchObject({ next: 'await_partner', silentAt: null })
   })
 
   test('a confirming partner is not awaited once it is silent, or other money is there', () => {
@@ -157,7 +186,10 @@ describe('A cancellation by the merchant', () => {
     [{ status: 'settling' }, 'the buyer’s money has been received or is being confirmed'],
     [{ status: 'under_review' }, 'the buyer’s money has been received or is being confirmed'],
     [{ status: 'succeeded' }, 'the payment has already succeeded'],
+    [{ status: 'failed' }, 'the payment has already failed'],
+    [{ status: 'expired' }, 'the payment has already expired'],
     [{ status: 'canceled' }, 'the payment is already canceled'],
+    [{ status: 'refunded' }, 'the payment has already been refunded'],
   ])('a payment with %j is not canceled because: %s', (fields, why) => {
     expect(whyNotCancelable({ ...newPaymentSnapshot('pay_1', 0), ...fields })).toBe(why)
   })

@@ -48,6 +48,7 @@ describe('The next step of a payment', () => {
     ['await_buyer', { do: 'wait' }],
     ['await_partner', { do: 'wait' }],
     ['await_release', { do: 'wait' }],
+    ['void', { do: 'wait' }],
     ['review', { do: 'wait' }],
     ['done', { do: 'done' }],
   ])('a payment takes the step for %s: %j', (next, step) => {
