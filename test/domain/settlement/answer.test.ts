@@ -50,6 +50,12 @@ describe('The question if money is moving', () => {
     })
   })
 
+  test('a payout that waits for an operator is the only one, and nothing has settled lately', () => {
+    expect(answer({ queue: [stopped('blacklisted')], settled: { count: 0, secondsAgo: 50 } }).text).toBe(
+      'No other payout waits to be paid, but look at this: 1 payout of 10.000000 USDC is stopped (blacklisted) until an operator decides.',
+    )
+  })
+
   test('money is moving with problems: one that stops everything comes first', () => {
     const one = { ...OPEN_LANE, wallet: FUNDING, status: 'quarantined', reason: 'its nonce was used' } as const
     expect(answer({ lanes: [OPEN_LANE, one] })).toMatchObject({

@@ -4,6 +4,8 @@ import { convertToMicroUsdc } from '../../../src/domain/money.ts'
 import {
   type Deposit,
   getDepositStatus,
+  isDust,
+  MINED_IN_VAIN,
   readTransferLink,
   receivedMoney,
   transferLink,
@@ -80,6 +82,19 @@ describe('A deposit', () => {
       }),
     )
   })
+})
+
+test.each([
+  ['0x3c499c542cef5e3811e1192ce70d8cc03d5c3359', '9999', '10000'],
+  ['0xc2132d05d31c914a87c6611c10748aeb04b58e8f', '9999', '10000'],
+  // DAI has 18 decimals.
+  ['0x8f3cf7ad23cd3cadbd9735aff958023239c6a063', '9999999999999999', '10000000000000000'],
+] as const)('less than 0.01 of the token %s is dust: %s units are, and %s are not', (token, dust, units) => {
+  expect([isDust({ token, units: dust }), isDust({ token, units })]).toEqual([true, false])
+})
+
+test('the reason of a funding that moved nothing is the one that rows have stored', () => {
+  expect(MINED_IN_VAIN).toBe('its transaction has moved nothing')
 })
 
 describe('The EIP-681 link', () => {
