@@ -9,6 +9,7 @@ import {
   type Treasury,
   treasuriesText,
   whyKeysDiffer,
+  whyTooEarly,
 } from '../../../src/domain/settlement/treasuries.ts'
 import { newId } from '../../../src/ids.ts'
 
@@ -67,11 +68,16 @@ describe('The list of treasuries', () => {
     const text = treasuriesText(LIST)
     expect(text).toBe(`${A},${B}@2026-12-01T00:00:00Z,${C}@2027-01-01T00:00:00Z`)
     expect(readTreasuries(text.split(','))).toEqual(LIST)
+    expect(readTreasuries([A, `${B}@2026-12-01T00:00:00.123Z`])).toEqual([
+      LIST[0],
+      { address: B, firstId: firstPaymentId(DECEMBER + 123) },
+    ])
     expect(readTreasuries([`0x${'A'.repeat(40)}`, `${B}@2026-12-01T00:00Z`])).toEqual(LIST.slice(0, 2))
   })
 
   test.each([
     [[], 'must name a treasury'],
+    [[`x${A}`], 'must be addresses'],
     [['0x12'], 'must be addresses, each but the first with a date'],
     [[A, `${B}@yesterday`], `and has ${B}@yesterday`],
     [[A, `${B}@2026-13-01T00:00:00Z`], `and has ${B}@2026-13-01T00:00:00Z`],
@@ -90,9 +96,20 @@ describe('The list of treasuries', () => {
     expect(appendedTreasuries(LIST, LIST)).toEqual([])
     const refusal = appendedTreasuries(LIST, LIST.slice(0, 2))
     expect(refusal).toContain(`must begin with ${treasuriesText(LIST)}`)
+    expect(
+      appendedTreasuries(LIST.slice(0, 2), [LIST[0]!, { ...LIST[1]!, firstId: firstPaymentId(JANUARY) }]),
+    ).toContain('never change or remove an entry')
     expect(appendedTreasuries(LIST, [LIST[0]!, { ...LIST[1]!, firstId: firstPaymentId(DECEMBER + 1) }])).toContain(
       'never change or remove an entry',
     )
+  })
+
+  test('a treasury that begins before existing payments gets a date after them, at a whole minute', () => {
+    const newest = idAt(DECEMBER + 30_000)
+    const why = whyTooEarly(LIST[1]!, newest)
+    expect(why).toContain(`treasury ${B} must pay only payments that are still to be made, and ${newest} was made at`)
+    expect(why).toContain('made at 2026-12-01T00:00:30Z, after its date 2026-12-01T00:00:00Z.')
+    expect(why).toContain(`Write a later date into TREASURIES: ${B}@2026-12-01T00:11:00Z`)
   })
 
   test('a list of treasuries names each wallet whose key is configured', () => {
