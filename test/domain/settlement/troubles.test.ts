@@ -5,7 +5,7 @@ import { ageText, findTroubles } from '../../../src/domain/settlement/troubles.t
 import { CHAIN, CURSOR, FUNDING, LANE, OPEN_LANE, part, QUEUED, stopped, TREASURY, WELL } from './well.ts'
 
 const kinds = (fields: Partial<Standing>) =>
-  findTroubles({ ...WELL, ...fields }).map(({ kind, stops }) => (stops ? `${kind}!` : kind))
+  findTroubles({ ...WELL, ...fields }).map(({ kind, stops }) => `${kind}${stops ? '!' : ''}`)
 const only = (fields: Partial<Standing>) => {
   const [trouble, ...others] = findTroubles({ ...WELL, ...fields })
   expect(others).toEqual([])
@@ -92,7 +92,43 @@ describe('The chain', () => {
       kind: 'cursor_stuck',
       what: 'the chain was read to block 1000 5 min ago, and no further: rpc1 eth_getLogs: refused',
     })
-    expect(only({ parts, cursor: null })?.what).toBe('no worker has read the chain yet: rpc1 eth_getLogs: refused')
+    expect(stuck?.todo).toBe('Correct that: the worker tries again every few seconds.')
+    expect(only({ parts, cursor: null })).toMatchObject({
+      what: 'no worker has read the chain yet: rpc1 eth_getLogs: refused',
+      todo: expect.stringContaining('POLYGON_RPC_URLS: correct that'),
+    })
+  })
+
+  test('only the failure of observing explains why the chain is not read', () => {
+    const parts = [part('signing', { failingSeconds: 1, failure: 'the key service does not answer' })]
+    expect(only({ parts, cursor: null })?.what).toBe('no worker has read the chain yet')
+  })
+
+  test('the newest block of any node is named while the chain finalizes none', () => {
+    const cursor = { ...CURSOR, ageSeconds: 120 }
+    const what = (heads: readonly (number | null)[]) => {
+      const nodes = heads.map((head, at) => ({ name: `${at}`, head, final: 1000, why: null }))
+      return findTroubles({ ...WELL, cursor, chain: { ...CHAIN, nodes, final: 1000 } }).at(-1)?.what
+    }
+    expect(what([1010, 1012, 1011])).toContain(', its newest block is 1012')
+    expect(what([null, null])).toBe('the chain has finalized no block for 2 min: the last one is 1000')
+  })
+
+  test('a treasury that is not compared with the books for ten minutes is a trouble', () => {
+    const compared = (comparedSeconds: number, ageSeconds = 3) =>
+      findTroubles({ ...WELL, cursor: { ...CURSOR, comparedSeconds, ageSeconds } })
+    expect(compared(599)).toStrictEqual([])
+    expect(compared(600)).toStrictEqual([
+      {
+        kind: 'uncompared',
+        stops: false,
+        what: 'the treasury has not been compared with the books for 10 min, so a theft may be unseen',
+        todo: 'The nodes do not give the state of the last final block. Name nodes in POLYGON_RPC_URLS that keep it for 128 blocks.',
+      },
+    ])
+    // A chain that is not read is the reason.
+    expect(compared(600, 119).map(({ kind }) => kind)).toEqual(['uncompared'])
+    expect(compared(600, 120).map(({ kind }) => kind)).toEqual(['cursor_stuck'])
   })
 
   test('the chain has a node that does not answer, or no quorum', () => {
@@ -118,6 +154,10 @@ describe('The chain', () => {
         /^Read what the nodes answer: .* POLYGON_RPC_URLS and restart the workers\. Never lower FINALITY_QUORUM\.$/,
       ),
     })
+    const unsure = CHAIN.nodes.map((node, at) => (at === 0 ? { ...node, final: null } : node))
+    expect(only({ chain: { ...CHAIN, nodes: unsure, final: null } })?.what).toBe(
+      'fewer than 2 of 3 nodes agree on a final block: two names 1005, three names 1005',
+    )
     expect(only({ chain: { ...CHAIN, final: null } })?.what).toBe(
       'fewer than 2 of 3 nodes agree on a final block: one names 1005, two names 1005, three names 1005',
     )
@@ -181,6 +221,11 @@ describe('The lanes', () => {
     })
     const dear = part('sending', { failingSeconds: 300, cause: 'gas_above_cap', failure: 'gas costs 900 gwei' })
     expect(kinds({ lanes: [{ ...OPEN_LANE, unminedSeconds: 300 }], parts: [dear] })).toEqual(['gas_above_cap!'])
+    // Neither an old report nor another cause explains it.
+    for (const fields of [{ reportedSeconds: 121 }, { cause: 'token_paused' as const }])
+      expect(kinds({ lanes: [{ ...OPEN_LANE, unminedSeconds: 300 }], parts: [{ ...dear, ...fields }] })).toContain(
+        'not_mined',
+      )
   })
 })
 
@@ -227,6 +272,15 @@ describe('USDC in treasuries', () => {
     ])
   })
 
+  test('a treasury whose payouts were stopped for funds is asked for none if it has enough by now', () => {
+    const has = { chain: treasury(30_000_000n), wanting: [wants('stopped', '20000000'), wants('queued', '10000000')] }
+    expect(only(has)).toMatchObject({
+      what: 'the treasury has 30.000000 USDC, and payouts of 30.000000 USDC wait for it',
+      todo: `Send USDC to the treasury ${TREASURY}. Payouts that wait for funds continue automatically.`,
+    })
+    expect(kinds({ ...has, chain: { ...CHAIN, treasuries: [] }, wanting: [wants('queued')] })).toEqual([])
+  })
+
   test('a treasury without a report of any node is no trouble', () => {
     expect(kinds({ chain: treasury(null), wanting: [wants('queued')] })).toEqual([])
   })
@@ -238,7 +292,9 @@ describe('USDC in treasuries', () => {
       { wallet: other, micro: 500_000_000n },
     ]
     const wanting = [wants('queued'), { ...wants('queued'), treasury: other }]
-    expect(only({ chain: { ...CHAIN, treasuries }, wanting })?.todo).toContain(`the treasury ${TREASURY}.`)
+    const low = only({ chain: { ...CHAIN, treasuries }, wanting })
+    expect(low?.todo).toContain(`the treasury ${TREASURY}.`)
+    expect(low?.what).toContain('payouts of 30.000000 USDC wait for it')
   })
 })
 
@@ -257,6 +313,71 @@ describe('The parts of the engine', () => {
     // Signed payouts are sent.
     expect(kinds({ parts: [signing], queue: [QUEUED, { ...QUEUED, state: 'authorized' }] })).toEqual(['part_fails'])
     expect(kinds({ parts: [part('deposits', { ...signing, part: 'deposits' })] })).toEqual(['part_fails'])
+  })
+
+  test.each([
+    ['observing', 'queued authorized assigned broadcast mined stopped voiding'],
+    ['signing', 'queued stopped'],
+    ['sending', 'queued authorized assigned broadcast stopped'],
+    ['deposits', ''],
+  ] as const)('a failure of %s stops the payouts that are %s', (name, states) => {
+    const failing = part(name, { failingSeconds: 60, failure: 'refused' })
+    const stops = (state: string) =>
+      findTroubles({ ...WELL, parts: [failing], queue: [{ ...QUEUED, state }] }).some(
+        (trouble) => trouble.kind === 'part_fails' && trouble.stops,
+      )
+    const all = ['queued', 'authorized', 'assigned', 'broadcast', 'mined', 'stopped', 'voiding']
+    expect(all.filter(stops).join(' ')).toBe(states)
+  })
+
+  test.each([
+    ['observing', 'no payout settles until then'],
+    ['deposits', 'what buyers send in USDC is seen late'],
+    ['sending', 'check the keys of RELAYER_KEYS'],
+  ] as const)('a failure of %s names what to do: %s', (name, todo) => {
+    expect(only({ parts: [part(name, { failingSeconds: 60, failure: 'refused' })] })?.todo).toContain(todo)
+  })
+
+  test.each([
+    ['treasury_blacklisted', 'Ask Circle why the treasury is on the blacklist.'],
+    ['treasury_delegated', 'If you signed the delegation, revoke it'],
+    ['gas_above_cap', 'Wait until gas is cheaper'],
+  ] as const)('a part that rests for %s names what to do: %s', (cause, todo) => {
+    expect(only({ parts: [part('signing', { ...paused, cause })] })?.todo).toContain(todo)
+  })
+
+  test('a part fails for all payouts if it has not succeeded since it began to fail', () => {
+    expect(kinds({ parts: [{ ...signing, succeededSeconds: null }] })).toEqual(['part_fails!'])
+    expect(kinds({ parts: [{ ...signing, succeededSeconds: 61 }] })).toEqual(['part_fails!'])
+    expect(kinds({ parts: [{ ...signing, succeededSeconds: 60 }] })).toEqual(['part_fails'])
+  })
+
+  test('deposits that are not read stop nothing, also without payouts', () => {
+    expect(kinds({ parts: [part('deposits', { failingSeconds: 60, failure: 'refused' })], queue: [] })).toEqual([
+      'part_fails',
+    ])
+  })
+
+  test('a failure is named from its thirtieth second on, and next to a chain that is not read', () => {
+    expect(kinds({ parts: [{ ...signing, failingSeconds: 30 }] })).toEqual(['part_fails!'])
+    expect(kinds({ parts: [signing], cursor: { ...CURSOR, ageSeconds: 120 } })).toEqual([
+      'cursor_stuck!',
+      'part_fails!',
+    ])
+    const observing = part('observing', { failingSeconds: 200, failure: 'no answer' })
+    expect(kinds({ parts: [observing], cursor: { ...CURSOR, ageSeconds: 120 } })).toEqual(['cursor_stuck!'])
+  })
+
+  test('two parts that fail, and two causes to rest, are all named', () => {
+    expect(kinds({ parts: [signing, part('sending', { failingSeconds: 60, failure: 'refused' })] })).toEqual([
+      'part_fails!',
+      'part_fails!',
+    ])
+    const dear = { failingSeconds: 60, cause: 'gas_above_cap', failure: 'gas costs 900 gwei' } as const
+    expect(kinds({ parts: [part('signing', paused), part('sending', dear)] })).toEqual([
+      'token_paused!',
+      'gas_above_cap!',
+    ])
   })
 
   test('a failure that no worker has reported for two minutes is ignored', () => {
@@ -296,6 +417,8 @@ describe('The limit of a day', () => {
       todo: expect.stringMatching(/raise PAYOUT_MAX_USDC_PER_DAY .* The treasury needs no USDC for it\.$/),
     })
     expect(kinds({ queue: [stopped('limit'), { ...QUEUED, state: 'broadcast' }] })).toEqual(['daily_limit'])
+    expect(only({ queue: [stopped('limit')] })?.what).toContain('1 payout of 10.000000 USDC waits')
+    expect(kinds({ queue: [{ ...QUEUED, reason: 'limit' }] })).toEqual([])
   })
 })
 
@@ -312,6 +435,34 @@ describe('Other troubles of the record', () => {
       '2 facts of the chain could not be recorded (pay_1: no detail)',
     )
     expect(kinds({ attention: [fact('chargeback')] })).toEqual([])
+  })
+
+  test.each([
+    ['receipt', 'receipt', 'receipts have not been proved for an hour', 'block receipts'],
+    ['unclaimed_transfer', 'unclaimed', 'no payout claims 2 transfers out of the treasury', 'settlement rebuild'],
+    ['release_stopped', 'release', '2 releases of reserves are stopped until an operator decides', 'resume'],
+    ['release_voided', 'release', '2 releases of reserves are void', 'resume'],
+    ['release_differs', 'release', '2 releases that the restored backup lacks are of another amount', 'disputes'],
+    ['sweep', 'sweep', 'deposits at 2 addresses have not been swept for an hour', 'a lane is free'],
+    ['void', 'void', '2 payouts have been waiting for their void for two hours', 'A refund waits for it'],
+    ['unserved', 'unserved', 'payouts of another chain or token wait, which no worker pays', 'CHAIN_ID'],
+    ['no_key', 'no_key', 'payouts wait for the key of 2 treasuries, which no worker has', 'take-over'],
+  ])('two entries of %s are one trouble: %s', (entry, kind, what, todo) => {
+    const attention = ['a', 'b'].map((subject) => ({ kind: entry, subject, detail: null }))
+    const queue = [{ ...QUEUED, state: 'broadcast' }]
+    expect(only({ attention, queue })).toMatchObject({
+      kind,
+      stops: false,
+      what: expect.stringContaining(what),
+      todo: expect.stringContaining(todo),
+    })
+  })
+
+  test('a transfer that no payout claims stops payouts only if the limit of the day is reached', () => {
+    const attention = [{ kind: 'unclaimed_transfer', subject: '0x5', detail: null }]
+    expect(kinds({ attention, queue: [stopped('limit'), QUEUED] })).toContain('unclaimed!')
+    expect(kinds({ attention, queue: [stopped('operator'), QUEUED] })).toContain('unclaimed')
+    expect(kinds({ attention, queue: [{ ...QUEUED, reason: 'limit' }] })).toContain('unclaimed')
   })
 
   test.each([
@@ -374,12 +525,16 @@ describe('Other troubles of the record', () => {
       what: `2 payouts move from the treasury ${TREASURY} to ${LANE}, which takes over`,
       todo: 'Nothing: within 55 minutes of the take-over (12 min ago) or of a restore, no signature of the old key is valid any more. Then the payouts move.',
     })
-    expect(kinds({ takeOvers: [{ ...takeOver, count: 1 }] })).toEqual(['take_over'])
+    expect(only({ takeOvers: [{ ...takeOver, count: 1 }] })).toMatchObject({
+      stops: false,
+      what: `1 payout moves from the treasury ${TREASURY} to ${LANE}, which takes over`,
+    })
     expect(only({ takeOvers: [{ ...takeOver, sinceSeconds: 7200 }] })?.todo).toContain('waits for its log')
   })
 
   test('payouts of suspended merchants are named with the command that continues them, and stop nothing', () => {
     expect(only({ queue: [stopped('merchant', 2), QUEUED] })).toMatchObject({
+      kind: 'payout_stopped',
       stops: false,
       what: '2 payouts of 10.000000 USDC are stopped because their merchants are suspended with their payouts',
       todo: expect.stringContaining('`pinrail merchants resume <merchant>`'),
@@ -393,14 +548,22 @@ describe('Other troubles of the record', () => {
       what: '3 payouts of 10.000000 USDC are stopped (review) until an operator decides',
       todo: 'Look with `pinrail payments explain <payment>`, then decide `settle`, or `give_back`, which voids the payout first. `pinrail attention` names all of them. When the cause has ended, `pinrail payments retry-stopped review` tries all of them again.',
     })
-    expect(only({ queue: [stopped(null)] })?.what).toContain('is stopped (no reason)')
+    const unknown = only({ queue: [stopped(null)] })
+    expect(unknown?.what).toContain('is stopped (no reason)')
+    expect(unknown?.todo).toContain('`pinrail payments retry-stopped <reason>`')
     const attention = [{ kind: 'payout_stopped', subject: 'pay_1', detail: 'policy: it is too large' }]
     expect(only({ queue: [stopped('policy')], attention })).toMatchObject({
       stops: false,
+      kind: 'payout_stopped',
       what: expect.stringMatching(/until an operator decides \(pay_1: it is too large\)$/),
       todo: expect.stringMatching(/^Look with `pinrail payments explain pay_1`, /),
     })
     expect(only({ queue: [stopped('review')], attention })?.what).toMatch(/until an operator decides$/)
+    const others = [
+      { kind: 'chargeback', subject: 'pay_2', detail: 'policy: it was reversed' },
+      { kind: 'payout_stopped', subject: 'pay_3', detail: null },
+    ]
+    expect(only({ queue: [stopped('policy')], attention: others })?.what).toMatch(/until an operator decides$/)
   })
 })
 
@@ -448,6 +611,12 @@ describe('The float', () => {
     })
   })
 
+  test('a float below its reserve is a trouble also while no conversion waits', () => {
+    expect(only({ float: { ...FLOAT, freeMicro: '999000000' } })?.what).toBe(
+      'the float is 999.000000 USDC, and its reserve 1000.000000',
+    )
+  })
+
   test('a conversion that is larger than what the float has above its reserve is a trouble', () => {
     const waiting = { count: 1, micro: '5000000', oldestSeconds: 600 }
     expect(only({ float: { ...FLOAT, freeMicro: '1004000000', waiting } })).toMatchObject({
@@ -460,6 +629,8 @@ describe('The float', () => {
   test('a refill that waits for its money says where to send it', () => {
     const refills = [{ ...REFILL, word: 'awaiting_funds', instructions: 'iban: IE1', seconds: 60 }]
     expect(only({ float: { ...FLOAT, refills } })).toMatchObject({
+      kind: 'refill',
+      stops: false,
       what: 'the refill rfl_1 of 8500.00 EUR waits for its money since 60 s',
       todo: 'Send what partners have settled of it to bridge in one transfer, unless somebody has: iban: IE1. What is missing counts as spread.',
     })
@@ -467,8 +638,14 @@ describe('The float', () => {
 
   test('a refill on its way is no trouble for three days', () => {
     expect(kinds({ float: { ...FLOAT, refills: [REFILL] } })).toEqual([])
-    expect(only({ float: { ...FLOAT, refills: [{ ...REFILL, seconds: 3 * 86_400 }] } })?.todo).toContain(
-      '`pinrail settlement end-refill rfl_1`',
-    )
+    const late = (word: string | null) =>
+      only({ float: { ...FLOAT, refills: [{ ...REFILL, word, seconds: 3 * 86_400 }] } })
+    expect(late('payment_submitted')).toMatchObject({
+      kind: 'refill',
+      stops: false,
+      what: 'the refill rfl_1 of 8500.00 EUR has not arrived for 3 days (payment_submitted)',
+      todo: expect.stringContaining('`pinrail settlement end-refill rfl_1`'),
+    })
+    expect(late(null)?.what).toContain('(its partner was not asked)')
   })
 })
