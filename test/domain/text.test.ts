@@ -7,6 +7,7 @@ import {
   isSafeText,
   isVisible,
   plainLine,
+  storedReference,
   storedText,
   toSkeleton,
   withoutCharacters,
@@ -56,6 +57,7 @@ test.each([
   ['a\nb', 'line', false],
   ['a\u2028b', 'line', false],
   ['a\nb\tc', 'lines', true],
+  ['one fine\nunderline', 'lines', true],
   ['a\u0000b', 'lines', false],
   ['a\u2066b', 'lines', false],
   ['a\ud800b', 'lines', false],
@@ -79,6 +81,11 @@ test('a search for any spelling of a stored text looks for the stored form', () 
       for (const form of ['NFC', 'NFD'] as const) expect(storedText(text.normalize(form))).toBe(storedText(text))
     }),
   )
+})
+
+test('text is stored composed, and a reference without invisible characters', () => {
+  expect(storedText('cafe\u0301\u200b')).toBe('caf\u00e9\u200b')
+  expect(storedReference('cafe\u0301\u200b-7')).toBe('caf\u00e9-7')
 })
 
 test('a plain line has no breaks, no controls and no hidden characters', () => {
@@ -175,6 +182,16 @@ test.each([
   'Rail & Pin',
 ])('an account can be called %j', (name) => {
   expect(nameProblem(name, 'Pinrail')).toBeNull()
+})
+
+test('a sentence in letters that look like Latin ones has its skeleton', () => {
+  const sentence = toSkeleton('the quick brown fox jumps over the lazy dog')
+  expect(toSkeleton('ᴛʜᴇ ԛᴜɪᴄᴋ ʙʀᴏᴡɴ fᴏх ᴊᴜᴍᴘꜱ ᴏᴠᴇʀ ᴛʜᴇ ʟᴀᴢʏ ᴅᴏɢ')).toBe(sentence)
+})
+
+test('characters that nobody sees do not change a skeleton', () => {
+  for (const hidden of ['a\u200bpple', 'a\u202epple', 'a\u0007pple'])
+    expect(toSkeleton(hidden)).toBe(toSkeleton('apple'))
 })
 
 test('texts that look alike have one skeleton, and another word has another', () => {

@@ -4,6 +4,7 @@ import {
   attemptNote,
   because,
   createNote,
+  dataForMerchant,
   type MoveReason,
   moveNote,
   type NoteReason,
@@ -104,6 +105,17 @@ const SENTENCE = /^[A-Z][\w ,:;’-]{8,}[\w]$/
 const byActor = <T>(table: Readonly<Record<string, readonly T[]>>) =>
   Object.entries(table).flatMap(([actor, reasons]) => reasons.map((reason) => [reason, actor] as const))
 
+describe('The data of an entry as a merchant sees it', () => {
+  test('a merchant does not see who decided, why, and by which proof', () => {
+    const data = { operator: 'ada', reason: 'asked at the bank', proof: 'bank 7', attempt: 'att_1', units: '5' }
+    expect(dataForMerchant(data)).toEqual({ attempt: 'att_1', units: '5' })
+  })
+
+  test('a merchant sees the reason of an entry that no operator made', () => {
+    expect(dataForMerchant({ reason: 'declined', units: '5' })).toEqual({ reason: 'declined', units: '5' })
+  })
+})
+
 describe('The timeline’s texts', () => {
   test.each(byActor(MOVES))('the timeline names the actor of a move that is %s: %s', (reason, actor) => {
     const data = { figure: '1' }
@@ -162,6 +174,8 @@ describe('The timeline’s texts', () => {
       message: 'card_partner is not offered to a buyer in BR (country); shown: picker',
       data,
     })
+    expect(offerNote({ country: null, chosen, pinned, data }).message).toBe('Buyer chose Card (country unknown)')
+    expect(offerNote({ country: null, chosen: null, pinned, data }).message).toContain('a buyer in an unknown country')
     expect(offerNote({ country: 'BR', chosen: null, pinned: { ...pinned, reason: 'down' }, data }).message).toBe(
       'card_partner is not responding at the moment; shown: picker',
     )
