@@ -55,6 +55,7 @@ function single(
     return [...amount, ...field(text.reference, 'reference'), ...open(`/payments/${pathPart(data['id'])}`)]
   }
   if (kind.startsWith('refund.')) return [...refundLine(fact), ...open(`/refunds/${pathPart(data['id'])}`)]
+  if (kind === 'reserve.released') return [[words(`${String(data['amount_usdc'])} USDC`)], ...open('/balance')]
   if (kind === 'wallet.changed')
     return [
       ...field(text.newWallet, 'address'),

@@ -2,6 +2,7 @@ import type { OperatorConfig } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import { recordAction, type Signed } from '../db/operator/actions.ts'
 import { loadPayment } from '../db/payments/payments.ts'
+import { acceptDifference } from '../db/reserves/releases.ts'
 import { acknowledgeMissing, bookMovement, storeDifference } from '../db/settlement/balance.ts'
 import { doOrTry, lockPaymentsFirst, type SettlementHooks } from '../db/settlement/context.ts'
 import { readCursor } from '../db/settlement/cursor.ts'
@@ -121,6 +122,7 @@ async function refuseStopped(tx: Tx, paymentId: string): Promise<void> {
 export async function changePayout(act: Act, ownerId: string, name: PayoutChange): Promise<number> {
   const { db, dryRun, say } = act
   const before = await readPayout(db, ownerId)
+  if (before === null && name === 'resume' && isId('reserveRelease', ownerId)) return acceptRelease(act, ownerId)
   if (before === null) throw new Error(`${ownerId} has no payout`)
   say(`before  ${describe(before)}`)
   return doOrTry(db, dryRun, async (tx) => {
@@ -133,6 +135,20 @@ export async function changePayout(act: Act, ownerId: string, name: PayoutChange
     }
     await recordAct(tx, act, { name, subject: ownerId, merchantId: await readMerchant(tx, ownerId) })
     say(`${dryRun ? 'would be' : 'after '}  ${describe(after)}`)
+    return 0
+  })
+}
+
+/** Has the workers store a release that a restored backup lacks, although the chain has paid another amount than is due. */
+function acceptRelease(act: Act, releaseId: string): Promise<number> {
+  const { db, dryRun, settings, say } = act
+  return doOrTry(db, dryRun, async (tx) => {
+    if (!(await acceptDifference(tx, toScope(settings), releaseId))) throw new Error(`${releaseId} has no payout`)
+    await recordAct(tx, act, { name: 'resume', subject: releaseId })
+    const does = dryRun ? 'would store' : 'store'
+    say(
+      `the workers ${does} ${releaseId} within ten minutes, as the chain has paid it. What is left is released under another day.`,
+    )
     return 0
   })
 }

@@ -227,7 +227,7 @@ async function compare({ db, settings, scope, treasuries }: Comparison, facts: r
       if (isPlausibleRelease(fact, release, limits)) forgottenReleases += 1
       else
         problems.push(
-          `${release.id} was paid ${fact.microUsdc} to ${fact.counterparty}, and at most ${release.mostMicro} were due to ${release.recipient}`,
+          `${release.id} was paid ${fact.microUsdc} to ${fact.counterparty}, and at most ${release.mostMicro} were due to ${release.recipient ?? 'a merchant without a wallet here'}`,
         )
     }
   return { forgotten, forgottenReleases, unsettled, settled, problems }

@@ -56,7 +56,7 @@ export const SETTLEMENT: readonly Command[] = [
     words: 'settlement resume',
     subjects: ['payment'],
     options: [...SIGNED, 'dry-run'],
-    does: 'put a stopped payout back into the queue, or have the reserves of a voided release released again',
+    does: 'put a stopped payout back into the queue, have the reserves of a void release released again, or accept what the chain has paid for a forgotten one',
     run: change('resume'),
   },
   {

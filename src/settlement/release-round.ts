@@ -2,6 +2,7 @@ import type { Db, Tx } from '../db/db.ts'
 import { lockPayments } from '../db/payments/payments.ts'
 import {
   type DueReserves,
+  isDifferenceAccepted,
   listDuePayments,
   listDueReserves,
   nameRelease,
@@ -13,7 +14,9 @@ import {
 } from '../db/reserves/releases.ts'
 import type { SettlementScope } from '../db/settlement/context.ts'
 import type { Hex } from '../domain/hex.ts'
-import { add, formatUsdc, subtract } from '../domain/money.ts'
+import { add, formatUsdc, type MicroUsdc, subtract } from '../domain/money.ts'
+import { getReserved } from '../domain/payment/reserve.ts'
+import { shareRelease } from '../domain/settlement/reserve-release.ts'
 import { createNote } from '../domain/timeline.ts'
 import { type ChangeContext, changeLockedPayments } from '../payments/change-payment.ts'
 import type { Logger } from '../runtime/log.ts'
@@ -96,13 +99,13 @@ async function release(
 ): Promise<boolean> {
   const listed = await listDuePayments(tx, scope, reserves)
   const locked = [...(await lockPayments(tx, listed)).values()]
-  const parts = locked.flatMap(({ payment }) =>
+  const due = locked.flatMap(({ payment }) =>
     payment.reservedMicro === '0' ? [] : { paymentId: payment.id, micro: payment.reservedMicro },
   )
-  if (parts.length === 0) return false
+  if (due.length === 0) return false
   const named = await nameRelease(tx, scope, { ...reserves, today })
   if (named === null) return false
-  await pay(tx, { context, scope, getTreasury }, { ...reserves, ...named, parts })
+  const parts = await pay(tx, { context, scope, getTreasury }, { ...reserves, ...named, due })
   await changeLockedPayments(
     tx,
     context,
@@ -118,18 +121,44 @@ async function release(
   return true
 }
 
-type Release = DueReserves & { readonly id: string; readonly day: string; readonly parts: readonly ReleasePart[] }
+type Release = DueReserves & { readonly id: string; readonly day: string; readonly due: readonly ReleasePart[] }
 
+const sum = (parts: readonly ReleasePart[]): MicroUsdc => parts.reduce((total, { micro }) => add(total, micro), '0')
+
+/** Stores the release with its payout. Returns its parts: what is due, or what the chain has paid by its nonce. */
 async function pay(
   tx: Tx,
   { context, scope, getTreasury }: Omit<ReleaseDeps, 'db' | 'log'>,
-  { id, merchantId, day, wallet, parts }: Release,
-): Promise<void> {
+  { due, ...release }: Release,
+): Promise<readonly ReleasePart[]> {
+  const { id, merchantId, day, wallet } = release
   const treasury = getTreasury(id)
-  const micro = parts.reduce((sum, part) => add(sum, part.micro), '0')
   const paid = await readForgottenRelease(tx, scope, { id, treasury })
-  if (paid !== null && paid.micro !== micro) throw new ReleaseDiffers(id, { paid: paid.micro, due: micro })
+  const parts =
+    paid === null || paid.micro === sum(due) ? due : await shareAccepted(tx, scope, { ...release, paid, due })
   const recipient = paid?.recipient ?? wallet
   const at = new Date(context.now()).toISOString()
-  await storeRelease(tx, scope, { id, merchantId, day, recipient, micro, parts, treasury, at })
+  await storeRelease(tx, scope, { id, merchantId, day, recipient, micro: sum(parts), parts, treasury, at })
+  return parts
+}
+
+/** Shares what the chain has paid, if an operator has accepted that it is not what is due. Otherwise throws. */
+async function shareAccepted(
+  tx: Tx,
+  scope: SettlementScope,
+  { id, paid, due, ...reserves }: Release & { readonly paid: { readonly micro: MicroUsdc } },
+): Promise<readonly ReleasePart[]> {
+  const isAccepted = await isDifferenceAccepted(tx, scope, id)
+  const listed = isAccepted ? await listDuePayments(tx, scope, { ...reserves, isWhole: true }) : []
+  const locked = [...(await lockPayments(tx, listed)).values()]
+  const shared = shareRelease(
+    paid.micro,
+    locked.map(({ payment }) => ({
+      paymentId: payment.id,
+      heldMicro: payment.reservedMicro,
+      unreleasedMicro: subtract(getReserved(payment), payment.reserveReleasedMicro),
+    })),
+  )
+  if (shared === null) throw new ReleaseDiffers(id, { paid: paid.micro, due: sum(due) })
+  return shared
 }

@@ -129,6 +129,7 @@ describe('The words of notifications', () => {
     ['refund.created', REFUND, `/dashboard/refunds/${REFUND.id}`],
     ['refund.succeeded', REFUND, `/dashboard/refunds/${REFUND.id}`],
     ['refund.failed', REFUND, `/dashboard/refunds/${REFUND.id}`],
+    ['reserve.released', { amount_usdc: '103.140000' }, '/dashboard/balance'],
     ['api_key.created', { name: 'Shop server' }, '/dashboard/keys'],
     ['sign_in.new', { email: 'you@shop.example' }, '/dashboard/account'],
     ['channel.broken', { name: '#payments', reason: 'its address cannot be read' }, '/dashboard/notifications'],
@@ -164,6 +165,14 @@ describe('Amounts in notifications', () => {
     }
     expect(readRefund('refund.created')).toContain('A refund waits for your USDC\n20.00 EUR = 21.680000 USDC\n')
     for (const kind of ['refund.succeeded', 'refund.failed'] as const) expect(readRefund(kind)).toContain('20.00 EUR\n')
+  })
+
+  test('a channel reads the USDC of released reserves', () => {
+    const facts = [{ kind: 'reserve.released', at: '2026-01-01T00:00:00.000Z', data: { amount_usdc: '103.140000' } }]
+    const message = { id: 'm', account: 'Shop', facts, repeated: false, stopUrl: null }
+    const place = { publicUrl: 'https://pay.example', testMode: false }
+    const { text } = plainText(composeMessage(message, { language: 'en' }, place))
+    expect(text).toContain('Reserve released\n103.140000 USDC\n')
   })
 
   test('a channel reads the USDC that arrives of a payment that succeeded', () => {

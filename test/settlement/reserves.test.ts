@@ -5,7 +5,7 @@ import { many, sql } from '../../src/db/db.ts'
 import { setStatus } from '../../src/db/merchants/agreement.ts'
 import { readStatement } from '../../src/db/merchants/statement.ts'
 import { setWallet } from '../../src/db/merchants/wallets.ts'
-import { readHeldBack, recordPaidReleases } from '../../src/db/reserves/releases.ts'
+import { acceptDifference, readHeldBack, recordPaidReleases } from '../../src/db/reserves/releases.ts'
 import { markRestored } from '../../src/db/settlement/observer/forgotten-payouts.ts'
 import { listSettlementAttention } from '../../src/db/settlement/observer/standing.ts'
 import { resumePayout } from '../../src/db/settlement/payouts.ts'
@@ -57,7 +57,12 @@ async function proveReleases(): Promise<void> {
   await fixture.prove((await releases()).filter(({ state }) => state !== 'settled').map(({ id }) => id))
 }
 
-type Wrong = { readonly to?: `0x${string}`; readonly more?: bigint; readonly days?: number }
+type Wrong = {
+  readonly to?: `0x${string}`
+  readonly more?: bigint
+  readonly days?: number
+  readonly isWithoutWallet?: boolean
+}
 
 /** The observer reads a final transfer with the nonce of a release that this database lacks. Another relayer sent it. */
 async function readTransfer({
@@ -151,9 +156,11 @@ describe('The reserve of a merchant', () => {
     expect(await readHeldBack(fixture.db, MERCHANT)).toEqual({ micro: '0', nextOn: null })
     const span = { from: '2020-01-01T00:00:00.000Z', to: '2100-01-01T00:00:00.000Z', by: 'day' } as const
     const sum = sumStatement(await readStatement(fixture.db, MERCHANT, span))
-    expect([BigInt(sum.reserved_micro), BigInt(sum.released_micro), BigInt(sum.received_micro)]).toEqual([
+    const { reserved_micro, released_micro, charged_back_micro, received_micro } = sum
+    expect([reserved_micro, released_micro, charged_back_micro, received_micro].map(BigInt)).toEqual([
       held,
       held - taken,
+      taken,
       due - taken,
     ])
 
@@ -251,12 +258,14 @@ describe('The reserve of a merchant', () => {
     ['goes to another wallet', { to: `0x${'9'.repeat(40)}` as const }],
     ['is of more than was due', { more: 1n }],
     ['is of a day that had not begun', { days: 1 }],
+    ['is of a merchant without a wallet', { isWithoutWallet: true }],
   ])(
     'a transfer with the nonce of a release that %s pauses the lanes',
-    async (_why, { to = WALLET, more = 0n, days = 0 }: Wrong) => {
+    async (_why, { to = WALLET, more = 0n, days = 0, isWithoutWallet = false }: Wrong) => {
       const paid = await settled(10_000)
       fixture.advance((RESERVE.days + 1) * DAY_MS)
       const day = new Date(fixture.clock() + days * DAY_MS).toISOString().slice(0, 10)
+      if (isWithoutWallet) await fixture.db.query('delete from wallet')
       await readTransfer({ day, micro: getReserve(paid) + more, to })
       expect(await readUnclaimed()).toEqual([
         { known_as: null, paused_reason: expect.stringMatching(/^unknown transfer of /) },
@@ -460,5 +469,64 @@ describe('The reserve of a merchant', () => {
     )
     expect(await fixture.release()).toBe(1)
     expect(await attention()).toEqual([])
+  })
+
+  const accept = (id: string) => fixture.db.transaction((tx) => acceptDifference(tx, PLACE, id))
+
+  test('an accepted release of less than is due is stored as it was paid, and the rest is released under another day', async () => {
+    const sold = [await settled(10_000), await settled(5_000)]
+    fixture.advance((RESERVE.days + 1) * DAY_MS)
+    const day = new Date(fixture.clock()).toISOString().slice(0, 10)
+    const id = releaseId({ ...MERCHANT, day })
+    expect(await accept(id)).toBe(false)
+    const all = sold.reduce((sum, paid) => sum + getReserve(paid), 0n)
+    await readTransfer({ day, micro: all - 1_000_000n })
+    expect(await fixture.release()).toBe(0)
+    expect(await accept(id)).toBe(true)
+    expect(await fixture.release()).toBe(1)
+    await fixture.journal.applyProven(100)
+    expect(await attention()).toEqual([])
+    expect(await readHeldBack(fixture.db, MERCHANT)).toMatchObject({ micro: '1000000' })
+    expect(await fixture.differences()).toEqual([])
+    expect(await fixture.release()).toBe(0)
+    fixture.advance(DAY_MS)
+    expect(await fixture.release()).toBe(1)
+    await proveReleases()
+    expect((await releases()).map(({ micro }) => BigInt(micro))).toEqual([all - 1_000_000n, 1_000_000n])
+    expect((await fixture.ledger())['merchant_payable USDC']).toBeUndefined()
+    expect(await fixture.differences()).toEqual([])
+  })
+
+  test('an accepted release of more than is due now is stored with what chargebacks have taken since as a loss', async () => {
+    const sold = [await settled(10_000), await settled(5_000)]
+    const all = sold.reduce((sum, paid) => sum + getReserve(paid), 0n)
+    await fixture.reverse(sold[0]!, '0')
+    fixture.advance((RESERVE.days + 1) * DAY_MS)
+    const day = new Date(fixture.clock()).toISOString().slice(0, 10)
+    const id = releaseId({ ...MERCHANT, day })
+    await readTransfer({ day, micro: all })
+    expect(await fixture.release()).toBe(0)
+    expect(await accept(id)).toBe(true)
+    expect(await fixture.release()).toBe(1)
+    await fixture.journal.applyProven(100)
+    expect(await attention()).toEqual([])
+    const ledger = await fixture.ledger()
+    for (const account of ['reserve', 'merchant_payable', 'chargeback_loss'])
+      expect(ledger[`${account} USDC`]).toBeUndefined()
+    expect(await fixture.differences()).toEqual([])
+  })
+
+  test('an accepted release of more than all reserves of its day remains listed', async () => {
+    const paid = await settled(10_000)
+    fixture.advance((RESERVE.days + 1) * DAY_MS)
+    const day = new Date(fixture.clock()).toISOString().slice(0, 10)
+    await readTransfer({ day, micro: getReserve(paid) })
+    await fixture.db.query(
+      `update treasury_log set micro_usdc = micro_usdc + 1 where owner_id is null and kind = 'out'`,
+    )
+    expect(await fixture.release()).toBe(0)
+    expect(await accept(releaseId({ ...MERCHANT, day }))).toBe(true)
+    expect(await fixture.release()).toBe(0)
+    expect(await attention()).toMatchObject([{ kind: 'release_differs' }])
   })
 })

@@ -76,6 +76,7 @@ const SUM = {
   fee_usdc: '4.877024',
   reserved_usdc: '0.000000',
   released_usdc: '0.000000',
+  charged_back_usdc: '0.000000',
   received_usdc: '103.501296',
   refunds: 1,
   refunds_usdc: '21.680000',

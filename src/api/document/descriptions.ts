@@ -364,6 +364,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   converted_usdc: 'Their USDC before the fee.',
   reserved_usdc: 'The USDC that was held back of these payments.',
   released_usdc: 'The USDC of earlier reserves that was released.',
+  charged_back_usdc: 'The USDC that chargebacks took of your reserves. Below zero if more was won back.',
   received_usdc: 'The USDC that arrived in your wallet.',
   refunds: 'How many refunds succeeded.',
   refunds_usdc: 'The USDC that they took. What a refund does not take goes back to your wallet, and is not counted.',

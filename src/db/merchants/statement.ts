@@ -16,6 +16,8 @@ const lineRow = z.object({
   fee_micro: z.string(),
   reserved_micro: z.string(),
   released_micro: z.string(),
+  /** The USDC that chargebacks took of reserves, less what was won back. */
+  charged_back_micro: z.string(),
   received_micro: z.string(),
   refunds: z.coerce.number(),
   /** The USDC that the refunds have taken. What they did not take has gone back. */
@@ -48,11 +50,18 @@ export function readStatement(db: Queryable, tenant: Tenant, span: StatementSpan
           select to_char(succeeded_at at time zone 'UTC', ${form}) as period, count(*) as refunds, sum(required_micro) as taken
           from refund where ${owned(tenant)} and status = 'succeeded'
             and succeeded_at >= ${span.from}::timestamptz and succeeded_at < ${span.to}::timestamptz
+          group by 1),
+        charged_back as (
+          select to_char(t.booked_at at time zone 'UTC', ${form}) as period, -sum(e.amount) as charged_back
+          from ledger_entry e join ledger_transaction t on t.id = e.transaction_id join payment p on p.id = t.payment_id
+          where e.account = 'chargeback_loss' and e.asset = 'USDC' and p.merchant_id = ${tenant.merchantId} and p.livemode = ${tenant.livemode}
+            and t.booked_at >= ${span.from}::timestamptz and t.booked_at < ${span.to}::timestamptz
           group by 1)
         select period, coalesce(payments, 0) as payments, coalesce(gross, 0)::text as gross_micro, coalesce(fee, 0)::text as fee_micro,
           coalesce(reserved, 0)::text as reserved_micro, coalesce(released, 0)::text as released_micro,
+          coalesce(charged_back, 0)::text as charged_back_micro,
           coalesce(received, 0)::text as received_micro, coalesce(refunds, 0) as refunds, coalesce(taken, 0)::text as refunds_micro
-        from received full join refunded using (period) order by period`,
+        from received full join refunded using (period) full join charged_back using (period) order by period`,
   )
 }
 

@@ -104,8 +104,20 @@ comment on column ledger_entry.amount is 'In the smallest unit of the asset (POL
 -- The balance of the treasury is read every hour, however long the ledger is.
 create index ledger_entry_treasury on ledger_entry (transaction_id) include (amount) where account = 'treasury';
 create index ledger_entry_owed on ledger_entry (transaction_id) include (amount) where account in ('merchant_payable', 'reserve') and asset = 'USDC';
+-- A statement of a merchant lists them.
+create index ledger_entry_charged_back on ledger_entry (transaction_id) include (amount) where account = 'chargeback_loss' and asset = 'USDC';
 create index ledger_entry_sold on ledger_entry (asset) include (amount)
   where account in ('conversion', 'exchange', 'chargeback_loss') and asset not in ('USDC', 'POL');
+
+-- The books belong to the platform. A merchant's statement reads what chargebacks took of its reserves.
+alter table ledger_transaction enable row level security;
+create policy own on ledger_transaction for select to pinrail_tenant
+  using (exists (select 1 from payment where payment.id = payment_id));
+grant select on ledger_transaction to pinrail_tenant;
+alter table ledger_entry enable row level security;
+create policy own on ledger_entry for select to pinrail_tenant
+  using (account = 'chargeback_loss' and exists (select 1 from ledger_transaction t where t.id = transaction_id));
+grant select on ledger_entry to pinrail_tenant;
 
 -- A row for each statement that books: one balance in one row would make every settlement wait for the one before.
 create table treasury_change (

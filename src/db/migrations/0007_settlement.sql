@@ -453,6 +453,7 @@ create table settlement_finding (
   subject text not null,
   detail text not null,
   found_at timestamptz not null default now(),
+  accepted_at timestamptz check (accepted_at is null or kind = 'release_differs'),
   primary key (chain_id, token, kind, subject)
 );
 comment on table settlement_finding is
@@ -460,6 +461,7 @@ comment on table settlement_finding is
 comment on column settlement_finding.kind is
   '`used_without_log`: the token says that the nonce is used, and no node shows the log. `deposit_difference`: the address of a payment has another balance than its transfers show. `release_differs`: the transfer of a release that a restored backup lacks is of another amount than is due.';
 comment on column settlement_finding.subject is 'The id of the payment or release.';
+comment on column settlement_finding.accepted_at is 'When an operator decided that the release is what the chain has paid; null: no operator did. The next round stores it.';
 
 create table finality_reversal (
   owner_id text not null,

@@ -9,14 +9,14 @@ import { dueOn, isHeldBack } from './held-back.ts'
 
 /** Releases that a restored backup might lack. */
 
-const possibleRow = z.object({ merchant_id: z.string(), day: z.string(), recipient: hex, micro: z.string() })
+const possibleRow = z.object({ merchant_id: z.string(), day: z.string(), recipient: hex.nullable(), micro: z.string() })
 
 /** Days of merchants that are searched, the newest first. */
 const SEARCHED_DAYS = 200_000
 
 /**
  * Lists each day up to `today` under which reserves that are held back here could have been released, with what was due
- * by then. Days that have a release are left out.
+ * by then, also of merchants without a wallet. Days that have a release are left out.
  */
 export async function listPossibleReleases(
   db: Queryable,
@@ -30,7 +30,7 @@ export async function listPossibleReleases(
         from (select merchant_id, ${dueOn} as due_on, sum(reserved_micro) as micro from payment
             where livemode = ${livemode} and ${dueOn} <= ${today}::date and ${isHeldBack}
               and chain_id = ${chainId} and lower(token) = ${token} group by 1, 2) due
-          join wallet on (wallet.merchant_id, wallet.livemode) = (due.merchant_id, ${livemode})
+          left join wallet on (wallet.merchant_id, wallet.livemode) = (due.merchant_id, ${livemode})
           cross join lateral generate_series(due.due_on, ${today}::date, interval '1 day') as day
         where not exists (select from reserve_release r
           where (r.merchant_id, r.livemode, r.due_on) = (due.merchant_id, ${livemode}, day::date))

@@ -50,16 +50,21 @@ export const listDueReserves = (
 
 const idRow = z.object({ id: z.string() })
 
+/** Lists the payments whose reserves are due then. `isWhole`: also those of which chargebacks have taken all. */
 export async function listDuePayments(
   tx: Tx,
   { livemode, chainId, token }: SettlementScope,
-  reserves: DueReserves,
+  {
+    merchantId,
+    dueOn: day,
+    isWhole = false,
+  }: Pick<DueReserves, 'merchantId' | 'dueOn'> & { readonly isWhole?: boolean },
 ): Promise<string[]> {
   const rows = await many(
     tx,
     idRow,
-    sql`select id from payment where merchant_id = ${reserves.merchantId} and livemode = ${livemode}
-          and ${dueOn} = ${reserves.dueOn}::date and ${isHeldBack}
+    sql`select id from payment where merchant_id = ${merchantId} and livemode = ${livemode}
+          and ${dueOn} = ${day}::date and ${isWhole ? sql`reserve_percent is not null and status = 'succeeded'` : isHeldBack}
           and chain_id = ${chainId} and lower(token) = ${token} order by id`,
   )
   return rows.map(({ id }) => id)
@@ -114,6 +119,32 @@ export async function storeDifference(
         values (${chainId}, ${token}, 'release_differs', ${id}, ${detail})
         on conflict (chain_id, token, kind, subject) do update set detail = excluded.detail`,
   )
+}
+
+/**
+ * Records the decision of an operator that the release is what the chain has paid. The next round stores it. False if
+ * no such release differs.
+ */
+export async function acceptDifference(
+  tx: Tx,
+  { chainId, token }: Omit<SettlementScope, 'livemode'>,
+  id: string,
+): Promise<boolean> {
+  const accepted = await execute(
+    tx,
+    sql`update settlement_finding set accepted_at = coalesce(accepted_at, now())
+        where (chain_id, token, kind, subject) = (${chainId}, ${token}, 'release_differs', ${id})`,
+  )
+  return accepted > 0
+}
+
+export async function isDifferenceAccepted(tx: Tx, { chainId, token }: SettlementScope, id: string): Promise<boolean> {
+  const accepted = await execute(
+    tx,
+    sql`select 1 from settlement_finding where accepted_at is not null
+          and (chain_id, token, kind, subject) = (${chainId}, ${token}, 'release_differs', ${id})`,
+  )
+  return accepted > 0
 }
 
 /** The amount of a release that belongs to one payment. */

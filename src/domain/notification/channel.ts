@@ -18,6 +18,7 @@ export const NOTIFICATION_EVENTS = [
   'refund.created',
   'refund.succeeded',
   'refund.failed',
+  'reserve.released',
   'payment_link.completed',
   'payment_link.stopped',
   'payment_link.resumed',
@@ -32,6 +33,7 @@ export const DEFAULT_NOTIFICATION_EVENTS = [
   'payment.chargeback',
   'refund.created',
   'refund.failed',
+  'reserve.released',
   'webhook_endpoint.disabled',
 ] as const satisfies readonly NotificationEvent[]
 

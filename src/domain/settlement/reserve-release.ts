@@ -1,6 +1,35 @@
 import type { Hex } from '../hex.ts'
 import { formatUsdc, type MicroUsdc } from '../money.ts'
 
+/** The micro-USDC that a payment holds back, and those of its reserve that were never released. */
+export type ReleasableReserve = {
+  readonly paymentId: string
+  readonly heldMicro: MicroUsdc
+  readonly unreleasedMicro: MicroUsdc
+}
+
+/**
+ * Shares a transfer among the payments of its release: first what they hold back, in their order, then what chargebacks
+ * have taken since, which becomes a loss of the platform. Returns null if their reserves were less.
+ */
+export function shareRelease(
+  paidMicro: MicroUsdc,
+  reserves: readonly ReleasableReserve[],
+): { readonly paymentId: string; readonly micro: MicroUsdc }[] | null {
+  let left = BigInt(paidMicro)
+  const take = (most: bigint): bigint => {
+    const taken = left < most ? left : most
+    left -= taken
+    return taken
+  }
+  const held = reserves.map(({ heldMicro }) => take(BigInt(heldMicro)))
+  const parts = reserves.map(({ paymentId, heldMicro, unreleasedMicro }, index) => ({
+    paymentId,
+    micro: ((held[index] ?? 0n) + take(BigInt(unreleasedMicro) - BigInt(heldMicro))).toString(),
+  }))
+  return left > 0n ? null : parts.filter(({ micro }) => micro !== '0')
+}
+
 /** A release of reserves that is final on chain. Times are ISO 8601. */
 export type PaidRelease = {
   readonly id: string

@@ -25,8 +25,11 @@ export function isPlausiblePayout(transfer: Transfer, payment: UnpaidPayment, li
   return BigInt(transfer.microUsdc ?? 0) <= most
 }
 
-/** A release of reserves that this database lacks. `mostMicro`: what was due then, if no chargeback has taken of it. */
-export type PossibleRelease = { readonly id: string; readonly recipient: Hex; readonly mostMicro: bigint }
+/**
+ * A release of reserves that this database lacks. `recipient` is null if the merchant has no wallet here. `mostMicro`:
+ * what was due then, if no chargeback has taken of it.
+ */
+export type PossibleRelease = { readonly id: string; readonly recipient: Hex | null; readonly mostMicro: bigint }
 
 /**
  * True for a transfer to the merchant's wallet of no more than its reserves that were due. The workers later accept it

@@ -361,7 +361,7 @@ const ATTENDED: readonly Attended[] = [
     kinds: ['release_differs'],
     what: (count) =>
       `${plural(count, 'release')} that the restored backup lacks ${count === 1 ? 'is' : 'are'} of another amount than is due`,
-    todo: 'Nothing at first: the workers read the disputes again, and release when both amounts are equal. If they stay different after a day, a payment or a dispute is missing here: look for it at the partner.',
+    todo: 'Nothing at first: the workers read the disputes again, and release when both amounts are equal. If they stay different after a day, compare with the disputes at the partner. A dispute that was won or lost while the backup was restored explains it: run `pinrail settlement resume <release>`, and the release is what the chain has paid. If a payment is missing here, find it first.',
   },
   {
     kind: 'hook',

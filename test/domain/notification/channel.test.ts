@@ -24,6 +24,7 @@ test('the lists of a channel have the values that the API promises', () => {
     'refund.created',
     'refund.succeeded',
     'refund.failed',
+    'reserve.released',
     'payment_link.completed',
     'payment_link.stopped',
     'payment_link.resumed',
@@ -35,6 +36,7 @@ test('the lists of a channel have the values that the API promises', () => {
     'payment.chargeback',
     'refund.created',
     'refund.failed',
+    'reserve.released',
     'webhook_endpoint.disabled',
   ])
   expect(NOTIFICATION_LANGUAGES.join(' ')).toBe('en de fr es it nl pl pt ro hu sv el hi ar')

@@ -17,6 +17,7 @@ export type StatementLine = {
   readonly fee_micro: string
   readonly reserved_micro: string
   readonly released_micro: string
+  readonly charged_back_micro: string
   readonly received_micro: string
   readonly refunds: number
   /** The micro-USDC that the refunds have taken. */
@@ -184,6 +185,13 @@ const RESERVE_COLUMNS: readonly Column<StatementLine>[] = [
   { name: 'Released', look: 'num wide-only', cell: ({ released_micro: micro }) => usdcText(micro, 6) },
 ]
 
+/** The column of periods with chargebacks. */
+const CHARGEBACK_COLUMN: Column<StatementLine> = {
+  name: 'Charged back',
+  look: 'num wide-only',
+  cell: ({ charged_back_micro: micro }) => signedUsdc(micro),
+}
+
 /** The columns of periods with refunds. */
 const REFUND_COLUMNS: readonly Column<StatementLine>[] = [
   {
@@ -221,6 +229,7 @@ function Lines({ view: { lines, sum, by } }: { view: BalanceView }) {
           cell: ({ fee_micro: fee }) => (fee === '0' ? '0' : `−${usdcText(fee, 6)}`),
         },
         ...(hasReserve ? RESERVE_COLUMNS : []),
+        ...(lines.some(({ charged_back_micro: micro }) => micro !== '0') ? [CHARGEBACK_COLUMN] : []),
         { name: 'Received', look: 'num', cell: ({ received_micro: net }) => <b>{usdcText(net, 6)}</b> },
         ...(sum.refunds === 0 ? [] : REFUND_COLUMNS),
       ]}

@@ -33,6 +33,7 @@ export const EVENT_NAMES: Readonly<Record<string, string>> = {
   'refund.created': 'Refund waits for USDC',
   'refund.succeeded': 'Refund succeeded',
   'refund.failed': 'Refund failed',
+  'reserve.released': 'Reserve released',
   'payment_link.completed': 'Link completed',
   'payment_link.stopped': 'Link stopped by us',
   'payment_link.resumed': 'Link resumed',

@@ -20,6 +20,8 @@ import { paymentObject } from '../payments/payment-schemas.ts'
 
 const format = z.enum(EXPORT_FORMATS).default('json')
 
+const signedUsdc = z.string().regex(/^-?\d+\.\d{6}$/)
+
 const line = z.strictObject({
   period: z.string().meta({ description: 'A day or a month in UTC; `sum` for all of them.' }),
   payments: z.int(),
@@ -27,10 +29,11 @@ const line = z.strictObject({
   fee_usdc: usdcAmount,
   reserved_usdc: usdcAmount,
   released_usdc: usdcAmount,
+  charged_back_usdc: signedUsdc,
   received_usdc: usdcAmount,
   refunds: z.int(),
   refunds_usdc: usdcAmount,
-  total_usdc: z.string().regex(/^-?\d+\.\d{6}$/),
+  total_usdc: signedUsdc,
 })
 
 const statementObject = z
@@ -40,7 +43,9 @@ const statementObject = z
     from: moment,
     to: moment.meta({ description: 'Excluded.' }),
     by: z.enum(['day', 'month']),
-    lines: z.array(line).meta({ description: 'Oldest first. Periods without a payment and a refund are omitted.' }),
+    lines: z.array(line).meta({
+      description: 'Oldest first. Periods in which nothing was received, refunded or charged back are omitted.',
+    }),
     sum: line,
   })
   .meta({ id: 'Statement', examples: [STATEMENT] })
