@@ -21,6 +21,7 @@ import { createSettlementJournal } from '../../src/db/settlement/journal.ts'
 import { readOpenPayout } from '../../src/db/settlement/observer/forgotten-payouts.ts'
 import { payoutInsert, stopPayout } from '../../src/db/settlement/payouts.ts'
 import type { Currency } from '../../src/domain/currencies.ts'
+import type { Hex } from '../../src/domain/hex.ts'
 import type { Money } from '../../src/domain/money.ts'
 import type { NewPayment } from '../../src/domain/payment/new-payment.ts'
 import type { PartnerOrder } from '../../src/domain/payment/partner.ts'
@@ -50,10 +51,17 @@ export const HOUR_MS = 3_600_000
 
 export type Paid = { readonly id: string; readonly attemptId: string; readonly amount: Money; readonly rate: string }
 
-type FloatOptions = { readonly reserveMicro: string; readonly settlementDays: number; readonly leastMicro: string }
+/** `place`: an engine on a chain pays. Otherwise `prove` and `arrives` write what a chain would show. */
+type FloatOptions = {
+  readonly reserveMicro: string
+  readonly settlementDays: number
+  readonly leastMicro: string
+  readonly place?: { readonly token: Hex; readonly treasury: Hex }
+}
 
 /** A deployment with the float converter, Bridge's simulator, and a clock that is set by hand. */
-export async function createFloatFixture({ reserveMicro, settlementDays, leastMicro }: FloatOptions) {
+export async function createFloatFixture({ reserveMicro, settlementDays, leastMicro, place }: FloatOptions) {
+  const { token, treasury } = place ?? { token: TOKEN, treasury: TREASURY }
   const database = await createTestDatabase()
   const db = createDb({ url: database.url, livemode: false, pool: 8 })
   await insertMerchant(db, { id: MERCHANT, name: 'Nightline Rail' })
@@ -66,9 +74,9 @@ export async function createFloatFixture({ reserveMicro, settlementDays, leastMi
     return rate
   }
   const context = { publicUrl: 'http://127.0.0.1:9', now: clock }
-  const scope = { livemode: false, chainId: CHAIN_ID, token: TOKEN }
+  const scope = { livemode: false, chainId: CHAIN_ID, token }
   const journal = createSettlementJournal({ db, scope, hooks: createSettlementHooks(context, { hasFloat: true }) })
-  await journal.openCursor({ number: 0, hash: `0x${'0'.repeat(64)}` })
+  if (place === undefined) await journal.openCursor({ number: 0, hash: `0x${'0'.repeat(64)}` })
 
   const dataFolder = mkdtempSync(join(tmpdir(), 'bridge-'))
   const openBridge = (): Promise<SimulatedBridge> => createSimulatedBridge({ dataFolder, apiKey: API_KEY, clock })
@@ -80,7 +88,7 @@ export async function createFloatFixture({ reserveMicro, settlementDays, leastMi
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const partner = createBridge({ url, apiKey: API_KEY, customer: 'cust_1', treasury: TREASURY })
+  const partner = createBridge({ url, apiKey: API_KEY, customer: 'cust_1', treasury })
 
   const orders = new Map<string, PartnerOrder>()
   const walletApp: PaymentPartner = {
@@ -104,7 +112,7 @@ export async function createFloatFixture({ reserveMicro, settlementDays, leastMi
     },
     context,
     payouts: {
-      getTreasury: () => TREASURY,
+      getTreasury: () => treasury,
       queue: payoutInsert,
       stop: stopPayout,
       void: voidPayout,
@@ -143,7 +151,7 @@ export async function createFloatFixture({ reserveMicro, settlementDays, leastMi
     async paid(amount: Money, terms: Partial<NewPayment> = {}): Promise<Paid> {
       const [id, attemptId] = [newId('payment'), newId('attempt')]
       const at = new Date(now).toISOString()
-      const payment = newPayment({ id, createdAt: at, amountText: amount.minor, amount, ...terms })
+      const payment = newPayment({ id, createdAt: at, amountText: amount.minor, amount, token, ...terms })
       await insertPayment(
         db,
         { merchantId: MERCHANT, livemode: false },
@@ -197,7 +205,7 @@ export async function createFloatFixture({ reserveMicro, settlementDays, leastMi
         db,
         context,
         scope,
-        getTreasury: () => TREASURY,
+        getTreasury: () => treasury,
         log: pino({ level: 'silent' }),
         ...changes,
       })(),
@@ -230,7 +238,7 @@ export async function createFloatFixture({ reserveMicro, settlementDays, leastMi
         `insert into treasury_log (chain_id, tx_hash, log_index, token, treasury, kind, counterparty, micro_usdc,
            block_number, block_hash, finalized_at, known_as, applied_at)
          values ($1, $2, 0, $3, $4, 'in', $5, $6, $7, $2, now(), 'movement', null)`,
-        [CHAIN_ID, hash, TOKEN, TREASURY, ISSUER, micro.toString(), block],
+        [CHAIN_ID, hash, token, treasury, ISSUER, micro.toString(), block],
       )
       await journal.applyPending(100)
       return hash
