@@ -1,9 +1,7 @@
 import type { z } from 'zod'
 import { type Currency, isCurrency } from '../domain/currencies.ts'
-import type { CallbackReading } from '../domain/payment/partner.ts'
+import { type CallbackReading, MAX_CALLBACK_BYTES } from '../domain/payment/partner.ts'
 import { type HttpAnswer, parseStorable, readJson, unclear } from './http.ts'
-
-const MAX_CALLBACK_BYTES = 64 * 1024
 
 export const FOREIGN: CallbackReading = { kind: 'foreign' }
 

@@ -200,6 +200,12 @@ const NUMBERS: Readonly<Record<string, MetricNumber<keyof SettlementSources>>> =
     help: 'Age of the open refill of the currency.',
     labels: ['currency', 'partner'],
   },
+  pinrail_refill_stuck: {
+    from: 'refills',
+    value: 'stuck',
+    help: '1 if the partner must act before the open refill of the currency brings anything.',
+    labels: ['currency', 'partner'],
+  },
   pinrail_refill_gain_usdc: {
     from: 'results',
     value: 'gain_usdc',

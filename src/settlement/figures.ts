@@ -127,10 +127,11 @@ function createFloatFigures(db: Db, reserveMicro: MicroUsdc | null) {
       ),
     refills: () =>
       withFloat(async () =>
-        (await readOpenRefills(db)).map(({ money: { currency }, partner, seconds }) => ({
+        (await readOpenRefills(db)).map(({ money: { currency }, partner, seconds, isStuck }) => ({
           currency,
           partner,
           open_seconds: seconds,
+          stuck: isStuck ? 1 : 0,
         })),
       ),
     results: () =>

@@ -357,11 +357,13 @@ describe('Requests of partners', () => {
       attemptId = payment.attemptId,
       secret = PARTNER_SECRET as string,
       account = 'pinrail',
+      more = {},
     } = {}): Promise<Answer> {
       const now = Math.floor(Date.now() / 1000)
       const body = JSON.stringify({
         event_id: event,
         event: 'order.state_changed',
+        ...more,
         occurred_at: occurredAt,
         merchant_id: account,
         order: {
@@ -411,6 +413,11 @@ describe('Requests of partners', () => {
       expect((await send()).status).toBe(200)
       expect(passedOn).toHaveLength(2)
       expect(await stored()).toEqual([{ ...unread(), applied: true }])
+    })
+
+    test('a callback with 600,000 characters of evidence is read, and one of more than 1 MiB is not', async () => {
+      expect((await send({ more: { evidence: 'x'.repeat(600_000) } })).status).toBe(200)
+      expectProblem(await send({ more: { evidence: 'x'.repeat(1_100_000) } }), 413, 'body_too_large')
     })
 
     test('a callback with another signature stores nothing and is not passed on', async () => {

@@ -66,6 +66,30 @@ describe('A conversion from the float', () => {
     expect(await fixture.trySettle(id)).toBe('handed over')
   })
 
+  test('conversions at one moment never take of the reserve together', async () => {
+    await setFloat(RESERVE + 108_000_000n)
+    const spare = await fixture.paid(eur('1'))
+    expect(await fixture.trySettle(spare.id)).toBe('handed over')
+    const { freeMicro } = await fixture.float()
+    // Each needs its gross amount of 21.60 USDC, and promises its merchant the net amount of 20.628.
+    const fits = 1 + Number((BigInt(freeMicro) - RESERVE - 21_600_000n) / 20_628_000n)
+    const paid = await Promise.all(Array.from({ length: fits + 4 }, () => fixture.paid(eur('2000'))))
+    // All of them have begun before the first one commits.
+    const tries: Promise<string>[] = []
+    await fixture.db.transaction(async (tx) => {
+      await tx.query('select 1 from payment for update')
+      tries.push(...paid.slice(0, 6).map(({ id }) => fixture.trySettle(id)))
+      const waiting = `select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`
+      while (Number((await fixture.db.query(waiting)).rows[0]?.['count']) < 6);
+    })
+    for (const { id } of paid.slice(6)) tries.push(fixture.trySettle(id))
+    const results = await Promise.all(tries)
+    expect(results.filter((result) => result === 'handed over')).toHaveLength(fits)
+    expect(BigInt((await fixture.float()).freeMicro)).toBeGreaterThanOrEqual(RESERVE)
+    expect(await fixture.differences()).toEqual([])
+  })
+
   test('USDC that merchants are owed is not float, also while their payouts are on the way', async () => {
     await setFloat(RESERVE + 200_000_000n)
     const { id } = await fixture.paid(eur('10000'))
@@ -316,10 +340,12 @@ describe('A refill', () => {
 
   test('a state that Bridge has added since waits for a person, and ends nothing', async () => {
     await fixture.refill()
+    expect((await fixture.float()).refills).toMatchObject([{ isStuck: false }])
     await fixture.bridge.move(fixture.bridge.transfers().at(-1)!.id, { state: 'sent_to_the_moon' })
     fixture.advance(HOUR_MS)
     await fixture.refill()
     expect(await open()).toMatchObject([{ word: 'sent_to_the_moon' }])
+    expect((await fixture.float()).refills).toMatchObject([{ isStuck: true }])
   })
 })
 

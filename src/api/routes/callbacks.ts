@@ -4,7 +4,7 @@ import type { Queryable } from '../../db/db.ts'
 import { bringSweepForward } from '../../db/partners/disputes.ts'
 import { recordCallback } from '../../db/payments/partner-callbacks.ts'
 import { isProviderName } from '../../domain/methods.ts'
-import type { RawCallback, ReadCallback } from '../../domain/payment/partner.ts'
+import { MAX_CALLBACK_BYTES, type RawCallback, type ReadCallback } from '../../domain/payment/partner.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { PaymentWorkflows } from '../../temporal/payments.ts'
 import { Problem } from '../http/problems.ts'
@@ -20,6 +20,8 @@ export type CallbackDeps = {
   readonly limits: Pick<RequestLimits, 'countVisit'>
 }
 
+export const readCallbackBody = () => express.raw({ limit: MAX_CALLBACK_BYTES, type: () => true })
+
 /**
  * Verifies the raw bytes, stores each callback once, then signals the workflow to read the order again. The response is
  * 2xx only after both. After any other response, or a crash, the partner sends the callback again. An authentic callback
@@ -28,7 +30,7 @@ export type CallbackDeps = {
  */
 export function callbackRouter(deps: CallbackDeps): Router {
   const router = Router()
-  router.post('/callbacks/:provider', express.raw({ limit: '64kb', type: () => true }), async (request, response) => {
+  router.post('/callbacks/:provider', readCallbackBody(), async (request, response) => {
     const { provider } = request.params
     if (provider === undefined || !isProviderName(provider)) {
       deps.limits.countVisit(request.ip ?? '', 'act')

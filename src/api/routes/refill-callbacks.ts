@@ -1,11 +1,11 @@
-import express, { Router } from 'express'
+import { Router } from 'express'
 import type { Queryable } from '../../db/db.ts'
 import { hastenRefill } from '../../db/settlement/float.ts'
 import type { RawCallback } from '../../domain/payment/partner.ts'
 import type { RefillCallback } from '../../domain/settlement/refill.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { RequestLimits } from '../limits/request-limits.ts'
-import { refuseCallback, toRawCallback } from './callbacks.ts'
+import { readCallbackBody, refuseCallback, toRawCallback } from './callbacks.ts'
 
 export type RefillCallbackDeps = {
   readonly db: Queryable
@@ -21,7 +21,7 @@ export function refillCallbackRouter(deps: RefillCallbackDeps): Router {
   const { db, readRefillCallback, clock } = deps
   const router = Router()
   if (readRefillCallback === null) return router
-  router.post('/callbacks/bridge', express.raw({ limit: '64kb', type: () => true }), async (request, response) => {
+  router.post('/callbacks/bridge', readCallbackBody(), async (request, response) => {
     const now = clock()
     const reading = readRefillCallback(toRawCallback(request, now))
     if (reading.kind === 'refused') return refuseCallback(deps, request, { provider: 'bridge', reason: reading.reason })

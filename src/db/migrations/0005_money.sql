@@ -130,6 +130,16 @@ comment on table treasury_change is
 comment on column treasury_change.micro is 'Micro-USDC.';
 comment on column treasury_change.owed_micro is 'Micro-USDC that merchants are owed, reserves included: a conversion adds it, the settled payout takes it off.';
 
+-- Conversions take their turn from here to their commit. A statement sees only what was committed before it began, and a
+-- query of a volatile function what was committed until now: the last one before it included.
+create function leaves_reserve(reserve_micro numeric, gross_micro numeric) returns boolean volatile language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('float', 0));
+  return (select coalesce(sum(micro - owed_micro), 0) from treasury_change) >= reserve_micro + gross_micro;
+end $$;
+comment on function leaves_reserve is
+  'True if a conversion of this gross amount leaves the reserve of the float, whatever other conversions run at this moment.';
+
 -- As above, a row for each payment that a statement books.
 create table exposure_change (
   id bigint generated always as identity primary key,
@@ -155,6 +165,7 @@ create table refill (
   reference text unique,
   word text,
   instructions text,
+  is_stuck boolean not null default false,
   tx_hash chain_hash,
   due_at timestamptz not null,
   micro units,
@@ -174,6 +185,7 @@ comment on column refill.asked_at is 'When the partner was first asked; null: ne
 comment on column refill.reference is 'The partner''s id of the transfer; null: no answer had one.';
 comment on column refill.word is 'The partner''s last report, or why there is none.';
 comment on column refill.instructions is 'Where the money must be sent; null: the partner needs none, or has none.';
+comment on column refill.is_stuck is 'True if the partner must act before anything arrives, such as after a transfer that was returned.';
 comment on column refill.tx_hash is 'The transaction that brings the USDC; null: not known yet.';
 comment on column refill.due_at is 'When the partner is asked next.';
 comment on column refill.micro is 'Micro-USDC that arrived; null: not done.';

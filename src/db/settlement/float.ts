@@ -13,9 +13,12 @@ import { hex } from './payouts.ts'
 
 const free = sql`(select coalesce(sum(micro - owed_micro), 0) from treasury_change)`
 
-/** True if a conversion of this gross amount leaves the reserve. It reads a few rows, however many payouts wait. */
+/**
+ * True if a conversion of this gross amount leaves the reserve. Conversions are checked one after the other. It reads a
+ * few rows, however many payouts wait.
+ */
 export const leavesReserve = (reserveMicro: MicroUsdc, grossMicro: MicroUsdc): Statement =>
-  sql`${free} >= ${reserveMicro}::numeric + ${grossMicro}::numeric`
+  sql`leaves_reserve(${reserveMicro}::numeric, ${grossMicro}::numeric)`
 
 const currency = z.enum(CURRENCIES as [Currency, ...Currency[]])
 const exposureRow = z.object({ currency, minor: z.string(), cost: z.string() })
@@ -34,6 +37,7 @@ const openRefillRow = z.object({
   minor: z.string(),
   word: z.string().nullable(),
   instructions: z.string().nullable(),
+  is_stuck: z.boolean(),
   seconds: z.coerce.number(),
 })
 const resultRow = z.object({ currency, gainMicro: z.string(), spreadMicro: z.string(), costMicro: z.string() })
@@ -73,10 +77,10 @@ export async function readOpenRefills(db: Queryable): Promise<FloatStanding['ref
   const rows = await many(
     db,
     openRefillRow,
-    sql`select id, partner, currency, units::text as minor, word, instructions,
+    sql`select id, partner, currency, units::text as minor, word, instructions, is_stuck,
           extract(epoch from now() - created_at) as seconds from refill where state = 'open' order by created_at`,
   )
-  return rows.map(({ minor, currency, ...row }) => ({ ...row, money: { minor, currency } }))
+  return rows.map(({ minor, currency, is_stuck: isStuck, ...row }) => ({ ...row, isStuck, money: { minor, currency } }))
 }
 
 export function readRefillResults(db: Queryable): Promise<FloatStanding['results'][number][]> {
@@ -166,7 +170,7 @@ export async function storeTransfer(db: Queryable, id: string, transfer: RefillT
   await execute(
     db,
     sql`update refill set reference = ${transfer.reference}, word = ${transfer.word},
-          instructions = ${transfer.instructions}, tx_hash = ${transfer.txHash}
+          instructions = ${transfer.instructions}, is_stuck = ${transfer.state === 'stuck'}, tx_hash = ${transfer.txHash}
         where id = ${id} and state = 'open' and (reference is null or reference = ${transfer.reference})`,
   )
 }

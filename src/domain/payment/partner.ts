@@ -55,6 +55,9 @@ export type UsdcOrder = {
   readonly rate: { readonly rate: string; readonly source: string; readonly asOf: string }
 }
 
+/** A dispute's event has its evidence, which for Stripe is up to 150,000 characters. */
+export const MAX_CALLBACK_BYTES = 1024 * 1024
+
 /** The signature covers the raw bytes. */
 export type RawCallback = {
   readonly headers: Readonly<Record<string, string | undefined>>

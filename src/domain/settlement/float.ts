@@ -17,6 +17,8 @@ export type FloatStanding = {
     /** The partner's last report; null: it was not asked yet. */
     readonly word: string | null
     readonly instructions: string | null
+    /** The partner must act before anything arrives. */
+    readonly isStuck: boolean
     readonly seconds: number
   }[]
   /** The refills of the last 30 days, by currency. */

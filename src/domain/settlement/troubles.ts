@@ -433,7 +433,7 @@ function findLowFloat({ float }: Standing): Trouble[] {
 const REFILL_SECONDS = 3 * 86_400
 
 function findRefills({ float }: Standing): Trouble[] {
-  return (float?.refills ?? []).flatMap(({ id, partner, money, word, instructions, seconds }): Trouble[] => {
+  return (float?.refills ?? []).flatMap(({ id, partner, money, word, instructions, isStuck, seconds }): Trouble[] => {
     const named = `the refill ${id} of ${moneyText(money)}`
     if (instructions !== null)
       return [
@@ -444,12 +444,14 @@ function findRefills({ float }: Standing): Trouble[] {
           todo: `Send what partners have settled of it to ${partner} in one transfer, unless somebody has: ${instructions}. What is missing counts as spread.`,
         },
       ]
-    if (seconds < REFILL_SECONDS) return []
+    if (seconds < REFILL_SECONDS && !isStuck) return []
     return [
       {
         kind: 'refill',
         stops: false,
-        what: `${named} has not arrived for ${ageText(seconds)} (${word ?? 'its partner was not asked'})`,
+        what: isStuck
+          ? `${named} is stuck: ${partner} reports ${word ?? 'nothing'}`
+          : `${named} has not arrived for ${ageText(seconds)} (${word ?? 'its partner was not asked'})`,
         todo: `Ask ${partner} about the transfer with our reference ${id}. If it never brings anything, run \`pinrail settlement end-refill ${id}\`: the money is refilled again.`,
       },
     ]

@@ -594,6 +594,7 @@ describe('The float', () => {
     money: { minor: '850000', currency: 'EUR' },
     word: 'payment_submitted',
     instructions: null,
+    isStuck: false,
     seconds: 3 * 86_400 - 1,
   } as const
 
@@ -634,6 +635,13 @@ describe('The float', () => {
       what: 'the refill rfl_1 of 8500.00 EUR waits for its money since 60 s',
       todo: 'Send what partners have settled of it to bridge in one transfer, unless somebody has: iban: IE1. What is missing counts as spread.',
     })
+  })
+
+  test('a refill that its partner reports as stuck is a trouble at once', () => {
+    const refills = [{ ...REFILL, word: 'returned', isStuck: true, seconds: 60 }]
+    expect(only({ float: { ...FLOAT, refills } })?.what).toBe(
+      'the refill rfl_1 of 8500.00 EUR is stuck: bridge reports returned',
+    )
   })
 
   test('a refill on its way is no trouble for three days', () => {
