@@ -51,6 +51,12 @@ describe('The page “From nothing to live”', () => {
     expect(env).toMatchObject({ PLATFORM_NAME: 'Example Pay', IMPRINT_URL: expect.anything(), SIGN_UP: 'invited' })
   })
 
+  test('the USDC that the page has sent to the treasury is more than conversions leave there', () => {
+    const [, sent] = /Send (\d+) USDC to the treasury/.exec(page) ?? []
+    const [, reserve] = /^FLOAT_RESERVE_USDC=(\d+)$/m.exec(page) ?? []
+    expect(Number(sent)).toBeGreaterThan(Number(reserve))
+  })
+
   test('the page names only variables that exist', () => {
     const named = [...page.matchAll(/`([A-Z][A-Z_]{3,})(?:=[^`]*)?`/g)].map(([, name]) => name!)
     expect(named.length).toBeGreaterThan(5)
