@@ -16,8 +16,10 @@ export async function checkWakers({ testPayment, row, listed }: Facts): Promise<
   if (!isOpen && asked.length > 0) wrong.push(`an operator is asked about what is closed: ${asked[0]?.detail}`)
   if (status === 'under_review' && asked.length === 0) wrong.push('under review, and nobody is asked')
   if (asked.length !== reviews.length) wrong.push(`${reviews.length} questions, and ${asked.length} in the list`)
-  for (const { provider, back, cancelAsked, status: is } of row.attempts) {
-    if (back !== 'no') wrong.push(`a give-back by ${provider} is still ${back}`)
+  for (const { provider, back, cancelAsked, status: is, outside } of row.attempts) {
+    // If the buyer has got it from elsewhere too, and the partner has other money, a person decides.
+    const isDecided = back === 'no' || (outside !== '0' && asked.length > 0)
+    if (!isDecided) wrong.push(`a give-back by ${provider} is still ${back}`)
     if (cancelAsked && ['opening', 'open', 'verification_required'].includes(is) && !row.payment.listenEnded)
       wrong.push(`a cancellation by ${provider} is still asked for`)
   }
