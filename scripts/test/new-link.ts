@@ -11,6 +11,7 @@ export function aLink(fields: Partial<NewLink> & Pick<NewLink, 'id'>): NewLink {
     description: null,
     reference: null,
     metadata: null,
+    invoice: null,
     successUrl: null,
     prefill: [],
     maxPayments: null,

@@ -10,6 +10,7 @@ export function newPayment(fields: Partial<NewPayment> & Pick<NewPayment, 'id' |
     description: null,
     reference: null,
     metadata: null,
+    invoice: null,
     successUrl: null,
     cancelUrl: null,
     checkoutToken: fields.id,

@@ -1,4 +1,5 @@
 import { execute, type Queryable, type Statement, sql } from './db.ts'
+import { forgetBuyers } from './payments/buyers.ts'
 
 /** Days for which rows are stored. The guide to webhooks promises merchants the first two, the dashboard the last. */
 const ATTEMPTS_DAYS = 30
@@ -14,10 +15,12 @@ export type Pruned = {
   readonly events: number
   readonly idempotencyKeys: number
   readonly requests: number
+  /** Buyers whose address and tax id were deleted. */
+  readonly buyers: number
 }
 
 /**
- * Deletes tries of webhooks, events, stored answers and recorded requests that are older than promised. `now` is ISO
+ * Deletes tries of webhooks, events, stored answers, recorded requests and data of buyers that are older than promised. `now` is ISO
  * 8601 UTC. Each table is read in the order of age: Postgres would search the whole table if it did not know how few
  * rows are old.
  */
@@ -51,5 +54,6 @@ export async function pruneOld(db: Queryable, now: string): Promise<Pruned> {
     sql`delete from api_request where ctid = any(array(
           select ctid from api_request where at < ${before(REQUESTS_DAYS)} order by at limit ${PRUNED_AT_ONCE}))`,
   )
-  return { attempts, events, idempotencyKeys, requests }
+  const buyers = await forgetBuyers(db, now, PRUNED_AT_ONCE)
+  return { attempts, events, idempotencyKeys, requests, buyers }
 }

@@ -13,6 +13,7 @@ export const SWEEPS = [
   'partners',
   'disputes',
   'notices',
+  'buyer_mails',
   'mail',
   'notifications',
   'receipts',
@@ -44,6 +45,7 @@ export async function findWork(db: Queryable, now: string): Promise<readonly Swe
             where ask_at is not null or down_since is not null or suspects <> '[]') then 'partners' end,
         case when exists (select from dispute_sweep where due_at <= now()) then 'disputes' end,
         case when exists (select from notice where sent_at is null) then 'notices' end,
+        case when exists (select from buyer_mail where written_at is null) then 'buyer_mails' end,
         case when exists (select from mail where sealed is not null) then 'mail' end,
         case when exists (select from notification where message_id is null and due_at <= ${at})
             or exists (select from channel_message where state in ('sending', 'waiting', 'unknown') and next_at <= ${at})

@@ -57,6 +57,7 @@ async function furnish() {
       description: null,
       reference: null,
       metadata: null,
+      invoice: null,
       successUrl: null,
       cancelUrl: null,
       checkoutToken: payment,

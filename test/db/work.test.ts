@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => seeded?.close())
 beforeEach(async () => {
   await db.query(`truncate refill, outbox, refund, partner_callback, delivery, partner_standing, notice, notification, channel, channel_message,
-    mail, treasury_log cascade`)
+    mail, buyer_mail, treasury_log cascade`)
   await db.query(`update dispute_sweep set due_at = now() + interval '1 hour'`)
   await db.query(`update agreement set status = 'approved'`)
 })
@@ -92,6 +92,11 @@ const LEAVE: Readonly<Record<Sweep, () => Promise<unknown>>> = {
     db.query(`insert into partner_standing (provider, ask_at) values ('card_partner', now() + interval '1 hour')`),
   disputes: () => bringSweepForward(db, 'wallet_app'),
   notices: () => db.transaction((tx) => leaveNotice(tx, tenant, { kind: 'wallet.kept', data: {} })),
+  buyer_mails: async () => {
+    const id = await addPayment()
+    await db.query('delete from outbox')
+    await db.query(`insert into buyer_mail (payment_id, fact) values ($1, 'paid')`, [id])
+  },
   mail: () => insertMail(db, { id: newId('mail'), sealed: 'x', now: NOW, expiresAt: '2026-11-20T22:00:00.000Z' }),
   notifications: async () =>
     insertTestMessage(db, tenant, { id: newId('channelMessage'), channelId: await addChannel(), now: NOW }),

@@ -22,8 +22,9 @@ describe('The words of notifications', () => {
   const OTHERS = NOTIFICATION_LANGUAGES.filter((language) => language !== 'en')
   type Language = (typeof NOTIFICATION_LANGUAGES)[number]
   const getTexts = (language: Language): Record<string, string> => {
-    const { happened, mail, ...rest } = WORDS[language]
-    return { ...rest, ...happened, ...mail }
+    const { happened, mail, buyer, ...rest } = WORDS[language]
+    const named = Object.entries(buyer).map(([key, text]) => [`buyer.${key}`, text])
+    return { ...rest, ...happened, ...mail, ...Object.fromEntries(named) }
   }
   const parseParts = (text: string) => new IntlMessageFormat(text, 'en', undefined, { ignoreTag: true }).getAst()
   const namesIn = (text: string): string[] =>

@@ -35,6 +35,7 @@ export function aPayment(changes: Partial<Payment> = {}): Payment {
       description: 'Two tickets for the night train to Vienna',
       reference: 'ORDER-1042',
       metadata: null,
+      invoice: null,
       successUrl: 'https://shop.example/thanks',
       cancelUrl: 'https://shop.example/cart',
       checkoutToken: 'token-of-the-tests',

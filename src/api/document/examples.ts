@@ -14,7 +14,8 @@ export const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 export const TOKEN = '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'
 const TX_HASH = '0x5f4d9d2b6c1e4f6b0a7a3e5b1f2c9d8e7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d'
 
-export const PAYMENT = {
+/** As it is in events: without personal data of the buyer. */
+const PAYMENT_IN_EVENT = {
   id: PAYMENT_ID,
   object: 'payment',
   livemode: false,
@@ -32,6 +33,12 @@ export const PAYMENT = {
   description: 'Two tickets',
   reference: 'order-1042',
   metadata: { cart: '77' },
+  invoice_number: 'R-2026-118',
+  merchant_tax_id: 'DE129273398',
+  items: [
+    { name: 'Ticket to Vienna', quantity: 2, unit_amount: '22.00', tax_percent: '7' },
+    { name: 'Seat reservation', quantity: 1, unit_amount: '5.99', tax_percent: '19' },
+  ],
   success_url: 'https://shop.example/thanks',
   cancel_url: 'https://shop.example/cart',
   checkout_url: 'https://pay.example/c/7XK0l3tq1uB5m6s2b9yZ4A',
@@ -83,9 +90,11 @@ export const PAYMENT = {
   version: 5,
 }
 
+export const PAYMENT = { ...PAYMENT_IN_EVENT, customer_email: 'anna@mail.example', customer_tax_id: null }
+
 /** After the partner took back 20.00 EUR, and 29.99 EUR before that. */
 export const CHARGED_BACK_PAYMENT = {
-  ...PAYMENT,
+  ...PAYMENT_IN_EVENT,
   chargeback: { attempt: ATTEMPT_ID, amount: '20.00', lost: '49.99', currency: 'EUR' },
 }
 
@@ -185,7 +194,7 @@ export const EVENT = {
   api_version: 'v1',
   livemode: false,
   sequence: 7,
-  data: { object: PAYMENT },
+  data: { object: PAYMENT_IN_EVENT },
 }
 
 export const TIMELINE_ENTRY = {

@@ -2,7 +2,8 @@ import type { Session, Tenant } from '../../db/db.ts'
 import type { ListPage } from '../../db/pages.ts'
 import { listPayments, type PaymentFilters } from '../../db/payments/payment-list.ts'
 import { formatAmount } from '../../domain/money.ts'
-import { type Payment, type PaymentObject, renderPayment } from '../../domain/payment/payment-object.ts'
+import type { Payment } from '../../domain/payment/payment-object.ts'
+import { type ShownPayment, showPayments } from '../routes/v1/payments/shown-payments.ts'
 import { csvLine } from './csv.ts'
 import { csvFile, type ExportFile, type ExportFormat, unhurried } from './file.ts'
 
@@ -29,12 +30,15 @@ async function* exportChunks(
   let after: string | null = null
   for (let isFirst = true; ; isFirst = false) {
     const page: ListPage = { limit: PER_READ, after, before: null }
-    const { rows, hasMore } = await db.transaction(async (tx) => {
+    const { rows, hasMore, objects } = await db.transaction(async (tx) => {
       const found = await listPayments(tx, tenant, { filters, page })
       if (found === null) throw new Error('the last payment of a page is gone')
-      return found
+      return { ...found, objects: await showPayments({ db: tx, tenant, publicUrl }, found.rows) }
     })
-    const read = rows.map(({ payment, attempts }) => ({ payment, object: renderPayment(payment, attempts, publicUrl) }))
+    const read = rows.flatMap(({ payment }, place) => {
+      const object = objects[place]
+      return object === undefined ? [] : [{ payment, object }]
+    })
     yield form === 'json' ? toJson(read, isFirst) : toCsv(read, isFirst)
     after = rows.at(-1)?.payment.id ?? null
     if (!hasMore || after === null) break
@@ -42,7 +46,7 @@ async function* exportChunks(
   if (form === 'json') yield ']\n'
 }
 
-type Read = { readonly payment: Payment; readonly object: PaymentObject }
+type Read = { readonly payment: Payment; readonly object: ShownPayment }
 
 function toJson(read: readonly Read[], isFirst: boolean): string {
   const texts = read.map(({ object }) => JSON.stringify(object)).join(',\n')

@@ -53,7 +53,7 @@ export function requestLog({ onRequest, clock }: RequestLogDeps): RequestHandler
         livemode: keyUser.livemode,
         keyId: keyUser.keyId,
         method,
-        path: shorten(withoutSecrets(originalUrl), MOST_PATH),
+        path: shorten(withoutSecrets(originalUrl).replace(ADDRESSES, HIDDEN), MOST_PATH),
         status,
         durationMs: Math.max(0, Math.round(clock() - began)),
         code: code ?? null,
@@ -83,6 +83,10 @@ const redactBodies = (sent: unknown, answered: string | undefined): Bodies => ({
 
 const HIDDEN = '(hidden)'
 const SECRET_NAMES = new Set(['key', 'secret', 'password', 'signature', 'authorization', 'checkout_url', 'webhook_url'])
+/** Personal data of buyers. */
+const PERSONAL_NAMES = new Set(['customer_email', 'customer_tax_id'])
+/** In a query, where the sign can be encoded. */
+const ADDRESSES = /[^&=?\s]+(?:@|%40)[^&\s]+/gi
 const SECRETS = /(?:pinrail_(?:live|test)_|whsec_)[^\s"'&]+/g
 
 export function withoutSecrets(text: string): string {
@@ -101,7 +105,7 @@ function parseOrText(text: string): unknown {
 /** Secrets are removed even if they have a wrong type. */
 export function redactBody(body: unknown): string {
   const text = JSON.stringify(body, (name, value: unknown) =>
-    SECRET_NAMES.has(name) && value !== null ? HIDDEN : value,
+    (SECRET_NAMES.has(name) || PERSONAL_NAMES.has(name)) && value !== null ? HIDDEN : value,
   )
   return shorten(withoutSecrets(text), MOST_BODY)
 }

@@ -11,7 +11,8 @@ import {
 } from '../routes/v1/fields.ts'
 import { since } from '../routes/v1/lists.ts'
 import { extendJsonSchema } from '../routes/v1/patterns.ts'
-import { ALWAYS, hasTooManyDecimals, metadata, url } from '../routes/v1/payments/payment-schemas.ts'
+import { findItemsProblem, invoiceBody } from '../routes/v1/payments/invoice-schemas.ts'
+import { ALWAYS, hasTooManyDecimals, ITEMS_ADD_UP, metadata, url } from '../routes/v1/payments/payment-schemas.ts'
 
 /** The fields of a link. The API and the forms read them by the same rules. */
 
@@ -48,6 +49,7 @@ const linkFields = z.strictObject({
   description: changeable.description.optional(),
   reference: changeable.reference.optional(),
   metadata: changeable.metadata.optional(),
+  ...invoiceBody,
   success_url: changeable.success_url.optional(),
   prefill: prefill.default([]),
   max_payments: changeable.max_payments.optional(),
@@ -69,6 +71,7 @@ export const createLinkBody = AMOUNTS.reduce(
       path: ['amount'],
       message: 'must be absent with min_amount or max_amount, which are for amounts that the buyer decides',
     })
+    .refine((body) => findItemsProblem(body) === null, ITEMS_ADD_UP)
     // Runs even if the field has another type.
     .refine(({ amount, prefill: names }) => amount === undefined || ![names].flat().includes('amount'), {
       ...ALWAYS,

@@ -117,6 +117,7 @@ export function draftLink(
     description: oneLine(draft.description).slice(0, 500) || null,
     reference: null,
     metadata: null,
+    invoice: null,
     successUrl: null,
     prefill: [],
     maxPayments: wholeNumber(most) || null,

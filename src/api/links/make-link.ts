@@ -3,10 +3,12 @@ import type { NewLink } from '../../db/links/links.ts'
 import { getLinkLimit, type MerchantLimits, type StandardAgreement } from '../../domain/account/agreement.ts'
 import type { CreatedVia, LinkPrice } from '../../domain/link/link.ts'
 import { compareAt, type MicroUsdc, type Money } from '../../domain/money.ts'
+import { createInvoice } from '../../domain/payment/invoice.ts'
 import type { Platform } from '../../domain/platform.ts'
 import { Problem, refuseField } from '../http/problems.ts'
 import { explainPaymentLimit } from '../limits/agreement.ts'
 import { type PriceDeps, requireCurrency, requirePrice } from '../routes/prices.ts'
+import { toInvoiceFields } from '../routes/v1/payments/invoice-schemas.ts'
 import { refuseLocalUrl } from '../routes/v1/payments/payment-create.ts'
 import type { CreateLinkBody } from './link-fields.ts'
 
@@ -38,6 +40,7 @@ export async function makeLink(deps: LinkMakerDeps, body: CreateLinkBody, making
     description: body.description ?? null,
     reference: body.reference ?? null,
     metadata: body.metadata ?? null,
+    invoice: createInvoice(toInvoiceFields(body), body.currency),
     successUrl: body.success_url ?? null,
     prefill: body.prefill,
     maxPayments: body.max_payments ?? null,

@@ -171,6 +171,7 @@ async function newPayment(
     description: link.title,
     reference: press.reference ?? link.reference,
     metadata: link.metadata,
+    invoice: link.invoice,
     successUrl: link.successUrl,
     cancelUrl: linkUrl(deps.publicUrl, link.code),
     paymentLink: link.id,

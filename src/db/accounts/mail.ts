@@ -63,6 +63,11 @@ export async function mailWasSent(db: Queryable, id: string): Promise<void> {
   await execute(db, sql`update mail set sealed = null, failure = null where id = ${id}`)
 }
 
+/** Wipes the content: it is not tried again. */
+export async function mailWasRefused(db: Queryable, { id, failure }: { id: string; failure: string }): Promise<void> {
+  await execute(db, sql`update mail set sealed = null, failure = ${failure} where id = ${id}`)
+}
+
 export async function mailFailed(
   db: Queryable,
   { id, failure, nextAt }: { id: string; failure: string; nextAt: string },

@@ -4,6 +4,7 @@ import type { PaymentLink } from '../../domain/link/link.ts'
 import { PREFILLS } from '../../domain/link/link.ts'
 import { PROVIDER_NAMES } from '../../domain/methods.ts'
 import type { Money } from '../../domain/money.ts'
+import type { Invoice } from '../../domain/payment/invoice.ts'
 import { execute, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
 import { time } from '../payments/payment-rows.ts'
 
@@ -24,6 +25,7 @@ const storedLink = z.object({
   description: z.string().nullable(),
   reference: z.string().nullable(),
   metadata: z.record(z.string(), z.string()).nullable(),
+  invoice: z.custom<Invoice>().nullable(),
   success_url: z.string().nullable(),
   prefill: z.array(z.enum(PREFILLS)),
   max_payments: z.number().nullable(),
@@ -59,6 +61,7 @@ export const linkRow = storedLink.transform((row): PaymentLink => {
     description: row.description,
     reference: row.reference,
     metadata: row.metadata,
+    invoice: row.invoice,
     successUrl: row.success_url,
     prefill: row.prefill,
     maxPayments: row.max_payments,
@@ -90,12 +93,12 @@ export function insertLink(db: Queryable, tenant: Tenant, link: NewLink): Promis
     db,
     linkRow,
     sql`insert into payment_link (id, merchant_id, livemode, code, currency, amount_minor, min_minor, max_minor, provider,
-        title, description, reference, metadata, success_url, prefill, max_payments, expires_at, inactive_message, wallet,
+        title, description, reference, metadata, invoice, success_url, prefill, max_payments, expires_at, inactive_message, wallet,
         created_via, anonymous, created_at, updated_at)
       values (${link.id}, ${tenant.merchantId}, ${tenant.livemode}, ${link.code}, ${price.currency},
         ${price.amount?.minor ?? null}::numeric, ${price.min?.minor ?? null}::numeric, ${price.max?.minor ?? null}::numeric,
         ${link.provider}, ${link.title}, ${link.description}, ${link.reference}, ${json(link.metadata)}::jsonb,
-        ${link.successUrl}, ${link.prefill}::text[], ${link.maxPayments}, ${link.expiresAt}::timestamptz,
+        ${json(link.invoice)}::jsonb, ${link.successUrl}, ${link.prefill}::text[], ${link.maxPayments}, ${link.expiresAt}::timestamptz,
         ${link.inactiveMessage}, ${link.wallet}, ${link.createdVia}, ${link.anonymous}, ${link.createdAt}::timestamptz,
         ${link.createdAt}::timestamptz)
       returning ${linkColumns}`,

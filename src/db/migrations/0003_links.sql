@@ -15,6 +15,7 @@ create table payment_link (
   description text,
   reference text,
   metadata jsonb,
+  invoice jsonb,
   success_url text,
   prefill text[] not null default '{}' check (prefill <@ array['amount', 'reference']),
   max_payments int check (max_payments > 0),
@@ -41,6 +42,7 @@ comment on column payment_link.min_minor is 'Minor units; null: no limit of the 
 comment on column payment_link.max_minor is 'Minor units; null: no limit of the link.';
 comment on column payment_link.provider is 'The payment method of its payments; null: the buyer chooses.';
 comment on column payment_link.reference is 'The merchant''s own number: the payments of the link get it.';
+comment on column payment_link.invoice is 'What the receipts of its payments have besides the price; see `payment.invoice`.';
 comment on column payment_link.success_url is 'Where the checkout sends the buyer after the payment; null: nowhere.';
 comment on column payment_link.prefill is 'What the query of the page''s address can fill in.';
 comment on column payment_link.max_payments is 'How many payments the link can have; null: any number.';

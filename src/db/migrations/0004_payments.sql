@@ -30,6 +30,7 @@ create table payment (
   description text,
   reference text,
   metadata jsonb,
+  invoice jsonb,
   success_url text,
   cancel_url text,
   checkout_token text not null unique,
@@ -118,6 +119,8 @@ comment on column payment.provider_used is 'The provider that has the money of t
 comment on column payment.method_used is 'The method of that money; null: there is none.';
 comment on column payment.fallback is 'What the checkout offers when `provider` does not work: a choice of others, or nothing.';
 comment on column payment.reference is 'The merchant''s own number.';
+comment on column payment.invoice is
+  'What the merchant adds to the receipt: {number, taxId, items: [{name, quantity, unitMinor, taxPercent}]}; null: nothing. No personal data.';
 comment on column payment.checkout_token is
   '128 random bits that open the checkout. The id of the payment does not open it.';
 comment on column payment.payment_link is 'The link that created it; null: the API.';
@@ -557,6 +560,8 @@ begin
       and ($4->>'currency' is null or payment.currency = $4->>'currency')
       and ($4->>'reference' is null or payment.reference = $4->>'reference')
       and ($4->>'tx_hash' is null or payment.tx_hash = $4->>'tx_hash')
+      and ($4->>'customerEmail' is null or exists (select from payment_buyer
+        where payment_id = payment.id and shown_email = $4->>'customerEmail'))
       and ($4->>'paymentLink' is null or payment.payment_link = $4->>'paymentLink')
       and ($4->>'createdFrom' is null or payment.created_at >= ($4->>'createdFrom')::timestamptz)
       and ($4->>'createdBefore' is null or payment.created_at < ($4->>'createdBefore')::timestamptz)

@@ -1,3 +1,4 @@
+import { readEmail } from '../../domain/account/email.ts'
 import { isId } from '../../domain/ids.ts'
 import type { Attempt, PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { storedReference } from '../../domain/text.ts'
@@ -10,12 +11,14 @@ export type PaymentFilters = {
   readonly provider?: string | undefined
   readonly currency?: string | undefined
   readonly reference?: string | undefined
+  /** As `readEmail` returns it. Finds payments whose merchant has the address. */
+  readonly customerEmail?: string | undefined
   readonly tx_hash?: string | undefined
   readonly paymentLink?: string | undefined
   /** ISO 8601. */
   readonly createdFrom?: string | undefined
   readonly createdBefore?: string | undefined
-  /** A payment's id, a transaction, or words of reference and description. */
+  /** A payment's id, a transaction, the buyer's address, or words of reference and description. */
   readonly search?: string | undefined
 }
 
@@ -28,8 +31,8 @@ export async function listPayments(
   const list = sql`from payment where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
   const { words, ...known } = searchIn(filters)
   if (!(await hasCursors(db, page, { id: sql`id`, list }))) return null
-  const ids = words === null ? sql`` : sql`and id = any(array(select ${matchingWords(words, known, page)}))`
-  const wanted = sql`${matching(known)} ${ids}`
+  const ids = words === null ? sql`` : sql`and (${findByWords(tenant, words, { known, page })})`
+  const wanted = sql`${matching(tenant, known)} ${ids}`
   const found = await many(db, paymentRow, sql`select * ${list} ${wanted} ${pageClause(byId(sql`id`), page)}`)
   const { rows, hasMore } = cutPage(found, page)
   const attempts = await readAttempts(
@@ -52,15 +55,27 @@ function searchIn({ search, ...filters }: PaymentFilters): Known & { readonly wo
 
 const isTransaction = (text: string): boolean => /^0x[0-9a-fA-F]{64}$/.test(text)
 
-function matching({ id, ...filters }: Known): Statement {
+function findByWords(tenant: Tenant, words: string, { known, page }: { known: Known; page: ListPage }): Statement {
+  const found = sql`id = any(array(select ${matchingWords(words, known, page)}))`
+  const email = readEmail(words)
+  return email === null ? found : sql`${found} or ${hasAddress(tenant, email)}`
+}
+
+/** A buyer has few payments at one merchant. */
+const hasAddress = ({ merchantId, livemode }: Tenant, email: string): Statement =>
+  sql`id in (select payment_id from payment_buyer
+        where merchant_id = ${merchantId} and livemode = ${livemode} and shown_email = ${email})`
+
+function matching(tenant: Tenant, { id, ...filters }: Known): Statement {
   const { status, provider, currency, reference, tx_hash: txHash, createdFrom, createdBefore } = filters
-  const { paymentLink } = filters
+  const { paymentLink, customerEmail } = filters
   const clauses = [
     ...(id === undefined ? [] : [sql`and id = ${id}`]),
     ...(status === undefined ? [] : [sql`and status = any(${status}::text[])`]),
     ...(provider === undefined ? [] : [sql`and coalesce(provider_used, provider) = ${provider}`]),
     ...(currency === undefined ? [] : [sql`and currency = ${currency}`]),
     ...(reference === undefined ? [] : [sql`and reference = ${storedReference(reference)}`]),
+    ...(customerEmail === undefined ? [] : [sql`and ${hasAddress(tenant, customerEmail)}`]),
     ...(txHash === undefined ? [] : [sql`and tx_hash = ${txHash.toLowerCase()}`]),
     ...(paymentLink === undefined ? [] : [sql`and payment_link = ${paymentLink}`]),
     ...(createdFrom === undefined ? [] : [sql`and created_at >= ${createdFrom}::timestamptz`]),

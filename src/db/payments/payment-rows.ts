@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { CURRENCIES, type Currency } from '../../domain/currencies.ts'
 import { type MethodName, PROVIDER_NAMES, type ProviderUsed, USED_PROVIDER_NAMES } from '../../domain/methods.ts'
 import { PAYMENT_PAYOUTS } from '../../domain/payment/funds/funds.ts'
+import type { Invoice } from '../../domain/payment/invoice.ts'
 import { FAILURE_CODES, type FailureCode } from '../../domain/payment/partner.ts'
 import { ATTEMPT_STATUSES, PAYMENT_STATUSES, type PaymentException } from '../../domain/payment/payment.ts'
 import {
@@ -13,7 +14,7 @@ import {
 } from '../../domain/payment/payment-object.ts'
 
 export const time = z.date().transform((value) => value.toISOString())
-const currency = z.enum(CURRENCIES as [Currency, ...Currency[]])
+export const currency = z.enum(CURRENCIES as [Currency, ...Currency[]])
 const quote = z.object({ rate: z.string(), rateSource: z.string(), netMicro: z.string(), expiresAt: z.string() })
 
 const storedPayment = z.object({
@@ -44,6 +45,7 @@ const storedPayment = z.object({
   description: z.string().nullable(),
   reference: z.string().nullable(),
   metadata: z.record(z.string(), z.string()).nullable(),
+  invoice: z.custom<Invoice>().nullable(),
   success_url: z.string().nullable(),
   cancel_url: z.string().nullable(),
   checkout_token: z.string(),
@@ -121,6 +123,7 @@ function toPayment(row: z.output<typeof storedPayment>): Payment {
     description: row.description,
     reference: row.reference,
     metadata: row.metadata,
+    invoice: row.invoice,
     successUrl: row.success_url,
     cancelUrl: row.cancel_url,
     checkoutToken: row.checkout_token,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { convertToMicroUsdc } from '../../domain/money.ts'
+import type { Customer } from '../../domain/payment/buyer.ts'
 import { createdPayment, type NewPayment } from '../../domain/payment/new-payment.ts'
 import { type PaymentWithAttempts, renderPayment } from '../../domain/payment/payment-object.ts'
 import { because, moveNote } from '../../domain/timeline.ts'
@@ -17,6 +18,7 @@ import {
 import { type Asked, type WhyRefused, whyRefused } from '../merchants/selling.ts'
 import { untriedEvents } from '../webhooks/deliveries.ts'
 import { eventRow, recordedEvents } from '../webhooks/events.ts'
+import { customerInsert } from './buyers.ts'
 import { paymentRow, stateRow, time, wholePaymentRow } from './payment-rows.ts'
 import { entriesInsert } from './timeline.ts'
 
@@ -49,6 +51,8 @@ export type Creation = {
   readonly payment: NewPayment
   readonly claim: IdempotencyClaim | null
   readonly publicUrl: string
+  /** What the merchant gives of the buyer; absent or null: nothing. */
+  readonly customer?: Customer | null
 } & (Asked | { readonly agreement?: never; readonly by?: never })
 
 /**
@@ -61,7 +65,7 @@ export async function insertPayment(
   tenant: Tenant & { readonly keyId?: string | null },
   create: Creation,
 ): Promise<CreatedEvent | CreationRefusal> {
-  const { payment: p, claim } = create
+  const { payment: p, claim, customer = null } = create
   const quotedMicro = convertToMicroUsdc(p.amount, p.quote.rate)
   const asked = create.agreement === undefined ? null : create
   const why = whyRefused(tenant, { payment: p, quotedMicro }, asked)
@@ -95,16 +99,18 @@ export async function insertPayment(
       -- Its row feeds the inserts below, so that they depend on the claim too.
       made as (
         insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, provider, fallback,
-          description, reference, metadata, success_url, cancel_url, checkout_token, payment_link, tolerance_percent,
+          description, reference, metadata, invoice, success_url, cancel_url, checkout_token, payment_link, tolerance_percent,
           fill_tolerance_percent, fee_percent, reserve_percent, reserve_days, destination, chain_id, token, quote, quoted_micro, created_at, updated_at, expires_at)
         select ${p.id}, ${tenant.merchantId}, ${tenant.livemode}, ${p.amountText}, ${p.amount.minor}::numeric,
           ${p.amount.currency}, ${p.provider}, ${p.fallback}, ${p.description}, ${p.reference},
-          ${p.metadata === null ? null : JSON.stringify(p.metadata)}::jsonb, ${p.successUrl}, ${p.cancelUrl},
+          ${p.metadata === null ? null : JSON.stringify(p.metadata)}::jsonb,
+          ${p.invoice === null ? null : JSON.stringify(p.invoice)}::jsonb, ${p.successUrl}, ${p.cancelUrl},
           ${p.checkoutToken}, ${p.paymentLink}, ${p.tolerancePercent}, ${p.fillTolerancePercent}, ${p.feePercent}::numeric, ${p.reserve?.percent ?? null}::numeric, ${p.reserve?.days ?? null}::int, ${p.destination}, ${p.chainId}, ${p.token}, ${JSON.stringify(p.quote)}::jsonb,
           ${quotedMicro}::numeric, ${p.createdAt}::timestamptz, ${p.createdAt}::timestamptz, ${p.expiresAt}::timestamptz
         from allowed returning id),
       -- A timeline without its beginning would not explain the rest.
       noted as (${entriesInsert(sql`made`, [{ note, from: null, to: 'created' }], p.createdAt)}),
+      ${customer === null ? sql`` : sql`known as (${customerInsert(sql`made`, tenant, { ...customer, at: p.createdAt })}),`}
       -- The relay starts the workflow when the request could not.
       queued as (insert into outbox (kind, subject) select 'start_payment', id from made),
       ${recordedEvents([event], sql`exists (select 1 from made)`)}

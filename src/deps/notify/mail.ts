@@ -3,11 +3,13 @@ import { readPlatform } from '../../config/platform.ts'
 import { splitSecrets } from '../../config/secret.ts'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../ids.ts'
+import { composeBuyerMail } from '../../notify/buyer-mail.ts'
 import { createMailSender, type MailSender } from '../../notify/mail.ts'
 import { noticeMail } from '../../notify/notice-mail.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { createSecretBox } from '../../webhooks/secret-box.ts'
 import type { Loop } from '../../worker/loop.ts'
+import { type BuyerMailRoundDeps, createBuyerMailRound } from '../../worker/notify/buyer-mail-round.ts'
 import { type MailRoundDeps, sendDueMail } from '../../worker/notify/mail-round.ts'
 import { createNoticeRound, type NoticeRoundDeps } from '../../worker/notify/notice-round.ts'
 import type { WorkWakeups } from '../../worker/work-look.ts'
@@ -36,18 +38,26 @@ export function composeMail(
     open: (sealed, id) => box.open(sealed, id),
     send: (mail) => sender.send(mail),
   }
-  const notices: NoticeRoundDeps = {
+  const writing = {
     db,
     clock,
-    seal: (text, id) => box.seal(text, id),
+    seal: (text: string, id: string) => box.seal(text, id),
     newMailId: () => newId('mail'),
     publicUrl: config.PUBLIC_URL,
-    noticeMail,
   }
+  const notices: NoticeRoundDeps = { ...writing, noticeMail }
+  const buyerMails: BuyerMailRoundDeps = { ...writing, composeBuyerMail }
   const everyMs = config.RELAY_TICK_MS
   return {
     loops: [
       { name: 'notices', everyMs, tick: createNoticeRound(notices), idle: { wakeup: wakeups.notices }, log },
+      {
+        name: 'buyer_mails',
+        everyMs,
+        tick: createBuyerMailRound(buyerMails),
+        idle: { wakeup: wakeups.buyer_mails },
+        log,
+      },
       { name: 'mail', everyMs, tick: () => sendDueMail(deps), idle: { wakeup: wakeups.mail }, log },
     ],
     close: () => sender.close(),

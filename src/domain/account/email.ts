@@ -13,5 +13,12 @@ export function readEmail(text: string): string | null {
   return email.length <= LONGEST && FORM.test(email) ? email : null
 }
 
+/** Returns the values without e-mail addresses, for a log that is never deleted. */
+export function hideEmails(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const hide = (value: unknown): unknown =>
+    typeof value === 'string' && readEmail(value) !== null ? '(hidden)' : value
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, hide(value)]))
+}
+
 /** Masks the address as `n…@shop.example`: the team recognizes whom it invited, and cannot write to the person. */
 export const maskEmail = (email: string): string => email.replace(/^(.).*@/su, '$1…@')

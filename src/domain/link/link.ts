@@ -3,6 +3,7 @@ import type { Currency } from '../currencies.ts'
 import type { ProviderName } from '../methods.ts'
 import { formatAmount, isMore, type Money } from '../money.ts'
 import { limitsIn, type RateTable } from '../offers.ts'
+import { type Invoice, renderInvoice } from '../payment/invoice.ts'
 import type { PaymentStatus } from '../payment/payment.ts'
 
 export const PREFILLS = ['amount', 'reference'] as const
@@ -25,6 +26,8 @@ export type PaymentLink = {
   /** For the maker; buyers do not see it. */
   readonly reference: string | null
   readonly metadata: Readonly<Record<string, string>> | null
+  /** What the receipts of its payments have besides the price. Only a link with a fixed amount has items. */
+  readonly invoice: Invoice | null
   readonly successUrl: string | null
   readonly prefill: readonly Prefill[]
   readonly maxPayments: number | null
@@ -122,6 +125,7 @@ export function renderLink(link: PaymentLink, { publicUrl, now }: { publicUrl: s
     description: link.description,
     reference: link.reference,
     metadata: link.metadata ?? {},
+    ...renderInvoice(link.invoice, price.currency),
     success_url: link.successUrl,
     prefill: [...link.prefill],
     max_payments: link.maxPayments,

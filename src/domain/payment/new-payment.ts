@@ -10,6 +10,7 @@ export type NewPayment = Pick<
   | 'description'
   | 'reference'
   | 'metadata'
+  | 'invoice'
   | 'successUrl'
   | 'cancelUrl'
   | 'checkoutToken'

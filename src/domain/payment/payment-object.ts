@@ -3,6 +3,7 @@ import type { MethodName, ProviderName, ProviderUsed } from '../methods.ts'
 import { formatAmount, formatUsdc, type MicroUsdc, type Money, type Percent } from '../money.ts'
 import type { GiveBack } from './funds/account.ts'
 import type { PaymentPayout, Sale } from './funds/funds.ts'
+import { type Invoice, type InvoiceFields, renderInvoice } from './invoice.ts'
 import type { FailureCode } from './partner.ts'
 import { type AttemptStatus, type ClosedAs, isClosed, type PaymentException, type PaymentStatus } from './payment.ts'
 import { findDueDay, type ReserveTerms } from './reserve.ts'
@@ -28,6 +29,8 @@ export type Payment = Derived & {
   readonly description: string | null
   readonly reference: string | null
   readonly metadata: Readonly<Record<string, string>> | null
+  /** Null: the merchant adds nothing to the receipt. */
+  readonly invoice: Invoice | null
   readonly successUrl: string | null
   readonly cancelUrl: string | null
   readonly checkoutToken: string
@@ -235,6 +238,7 @@ export function renderPayment(payment: Payment, attempts: readonly Attempt[], pu
     description: payment.description,
     reference: payment.reference,
     metadata: payment.metadata ?? {},
+    ...renderInvoice(payment.invoice, payment.amount.currency),
     success_url: payment.successUrl,
     cancel_url: payment.cancelUrl,
     checkout_url: checkoutUrl(publicUrl, payment.checkoutToken),
@@ -398,7 +402,7 @@ export type SettlementObject = {
   delayed_since: string | null
 }
 
-export type PaymentObject = {
+export type PaymentObject = InvoiceFields & {
   id: string
   object: 'payment'
   livemode: boolean

@@ -47,22 +47,39 @@ export const WORDS: Readonly<Record<NotificationLanguage, Words>> = {
 /** Numbers use Latin digits in every language, as amounts do. */
 const FORMATS: Partial<Record<NotificationLanguage, string>> = { pt: 'pt-PT', ar: 'ar-u-nu-latn', hi: 'hi-u-nu-latn' }
 
+/** Sentences of the mails that buyers get. */
+export type BuyerMailKey = keyof typeof en.buyer
+
 const NAMES = ['account', 'address', 'title', 'wallet', 'name', 'kind', 'key', 'email', 'ip', 'url'] as const
 const NOTHING = Object.fromEntries(NAMES.map((name) => [name, '']))
+
+function formatText(language: NotificationLanguage, text: string, values: Readonly<Record<string, string | number>>) {
+  return String(
+    new IntlMessageFormat(text, FORMATS[language] ?? language, undefined, { ignoreTag: true }).format(values),
+  )
+}
+
+export type BuyerSpeech = (
+  key: BuyerMailKey,
+  values?: { readonly merchant: string; readonly amount?: string },
+) => string
+
+export function createBuyerSpeech(language: NotificationLanguage): BuyerSpeech {
+  const { buyer } = WORDS[language]
+  return (key, values) => formatText(language, buyer[key], { merchant: '', amount: '', ...values })
+}
 
 /** Returns the texts of a language, with functions that fill in values. */
 export function createSpeech(language: NotificationLanguage) {
   const { happened, mail, many, more, ...rest } = WORDS[language]
-  const formatText = (text: string, values: Readonly<Record<string, string | number>>): string =>
-    String(new IntlMessageFormat(text, FORMATS[language] ?? language, undefined, { ignoreTag: true }).format(values))
-  const counted = (text: string) => (count: number) => formatText(text, { count })
+  const counted = (text: string) => (count: number) => formatText(language, text, { count })
   return {
     ...rest,
     many: counted(many),
     more: counted(more),
     /** Returns a sentence of a mail. A value that is not given leaves its place empty. */
     mail: (key: MailKey, values: Readonly<Record<string, string>> = {}): string =>
-      formatText(mail[key], { ...NOTHING, ...values }),
+      formatText(language, mail[key], { ...NOTHING, ...values }),
     translateName: (kind: string): string => (Object.hasOwn(happened, kind) ? happened[kind as Happened] : rest.other),
   }
 }

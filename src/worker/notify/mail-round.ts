@@ -1,4 +1,4 @@
-import { giveUpMail, mailFailed, mailWasSent, takeDueMail } from '../../db/accounts/mail.ts'
+import { giveUpMail, mailFailed, mailWasRefused, mailWasSent, takeDueMail } from '../../db/accounts/mail.ts'
 import type { Db } from '../../db/db.ts'
 import type { Logger } from '../../runtime/log.ts'
 
@@ -36,6 +36,11 @@ export async function sendDueMail(deps: MailRoundDeps): Promise<number> {
         return true
       } catch (error) {
         const failure = describeFailure(error)
+        if (isRefused(error)) {
+          log.warn({ mail: id, tries, failure }, 'a mail was refused and is given up: its mailbox may not exist')
+          await mailWasRefused(db, { id, failure })
+          return false
+        }
         log.warn({ mail: id, tries, failure }, 'a mail could not be sent yet')
         const delay = Math.min(FIRST_RETRY_MS * 2 ** (tries - 1), LONGEST_RETRY_MS)
         await mailFailed(db, { id, failure, nextAt: iso(delay) })
@@ -44,6 +49,12 @@ export async function sendDueMail(deps: MailRoundDeps): Promise<number> {
     }),
   )
   return results.filter(Boolean).length
+}
+
+/** The server refuses this mail forever (RFC 5321, 4.2.1), and not all mails, as without a valid sign-in. */
+function isRefused(error: unknown): boolean {
+  const { responseCode, command } = error as { responseCode?: unknown; command?: unknown }
+  return Number(responseCode) >= 500 && (command === 'RCPT TO' || command === 'DATA')
 }
 
 /** Returns only the code: answers of mail servers repeat addresses. */

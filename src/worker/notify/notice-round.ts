@@ -31,7 +31,7 @@ const PER_ROUND = 20
  * Number of untried mails at which no more are written: those of accounts with many notifications would delay the next
  * ones of others.
  */
-const MOST_UNTRIED = 100
+export const MOST_UNTRIED = 100
 /** Milliseconds for which a notification is worth reading. */
 const WORTH_MS = 3 * 86_400_000
 

@@ -31,6 +31,7 @@ const LINK: PaymentLink = {
   description: null,
   reference: 'shop-window',
   metadata: null,
+  invoice: null,
   successUrl: null,
   prefill: [],
   maxPayments: null,

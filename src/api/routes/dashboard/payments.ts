@@ -1,6 +1,7 @@
 import { countByStatus } from '../../../db/merchants/overview.ts'
 import type { ListPage } from '../../../db/pages.ts'
 import { listPayments, type PaymentFilters } from '../../../db/payments/payment-list.ts'
+import { hideEmails } from '../../../domain/account/email.ts'
 import { isCurrency } from '../../../domain/currencies.ts'
 import { USED_PROVIDER_NAMES } from '../../../domain/methods.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../../domain/payment/payment.ts'
@@ -43,7 +44,10 @@ export function paymentListPages(deps: PaymentListDeps): Page[] {
           const format = form === 'csv' && call.query['for'] === 'excel' ? 'excel' : form
           return {
             file: paymentsFile(deps, call, { filters, form: format }),
-            exported: { operation: exportPayments, data: { format, ...filters, status: filters.status?.join(',') } },
+            exported: {
+              operation: exportPayments,
+              data: hideEmails({ format, ...filters, status: filters.status?.join(',') }),
+            },
           }
         },
       }),

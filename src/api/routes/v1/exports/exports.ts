@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readStatement } from '../../../../db/merchants/statement.ts'
+import { hideEmails } from '../../../../domain/account/email.ts'
 import { STATEMENT } from '../../../document/account-examples.ts'
 import { PAYMENT } from '../../../document/examples.ts'
 import { csvLine } from '../../../exports/csv.ts'
@@ -52,13 +53,13 @@ const statementObject = z
 
 const csv = (example: string) => z.string().meta({ description: 'RFC 4180, with a header line.', examples: [example] })
 
-const QUERY = (_body: unknown, query: object): object => query
+const FILTERS = (_body: unknown, query: Readonly<Record<string, unknown>>): object => hideEmails(query)
 
 export const exportPayments = defineOperation({
   name: 'exportPayments',
   method: 'get',
   path: '/v1/exports/payments',
-  audited: QUERY,
+  audited: FILTERS,
   reachesOut: true,
   tag: 'Exports',
   summary: 'Export every payment that matches the filters',
@@ -79,7 +80,7 @@ export const exportStatement = defineOperation({
   name: 'exportStatement',
   method: 'get',
   path: '/v1/exports/statement',
-  audited: QUERY,
+  audited: FILTERS,
   reachesOut: true,
   tag: 'Exports',
   summary: 'Export what you received and refunded in a month by day, or in a year by month',

@@ -3,6 +3,7 @@ import { LINK_STATUSES, PREFILLS } from '../../../../domain/link/link.ts'
 import { PROVIDER_NAMES } from '../../../../domain/methods.ts'
 import { PAYMENT_LINK } from '../../../document/link-example.ts'
 import { currency, moment } from '../fields.ts'
+import { invoiceObject } from '../payments/invoice-schemas.ts'
 
 export const linkObject = z
   .strictObject({
@@ -22,6 +23,7 @@ export const linkObject = z
     description: z.string().nullable(),
     reference: z.string().nullable(),
     metadata: z.record(z.string(), z.string()),
+    ...invoiceObject,
     success_url: z.string().nullable(),
     prefill: z.array(z.enum(PREFILLS)),
     max_payments: z.int().nullable(),

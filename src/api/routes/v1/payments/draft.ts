@@ -27,6 +27,7 @@ type Draft = Pick<
   | 'description'
   | 'reference'
   | 'metadata'
+  | 'invoice'
   | 'successUrl'
   | 'cancelUrl'
   | 'paymentLink'

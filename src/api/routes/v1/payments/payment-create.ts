@@ -1,6 +1,8 @@
 import type { Session, Tenant } from '../../../../db/db.ts'
 import { type CreationRefusal, insertPayment } from '../../../../db/payments/payments.ts'
 import type { StandardAgreement } from '../../../../domain/account/agreement.ts'
+import { type Customer, renderCustomer } from '../../../../domain/payment/buyer.ts'
+import { createInvoice } from '../../../../domain/payment/invoice.ts'
 import { createdPayment, type NewPayment } from '../../../../domain/payment/new-payment.ts'
 import { type PaymentObject, renderPayment } from '../../../../domain/payment/payment-object.ts'
 import type { Platform } from '../../../../domain/platform.ts'
@@ -13,6 +15,7 @@ import { explainRefusal } from '../../../limits/agreement.ts'
 import { defineOperation } from '../../../operation.ts'
 import { type PriceDeps, requirePrice } from '../../prices.ts'
 import { type DraftDeps, draftPayment, type StartDeps, startWorkflows } from './draft.ts'
+import { toInvoiceFields } from './invoice-schemas.ts'
 import { type CreatePaymentBody, createPaymentBody, isLocal, paymentObject } from './payment-schemas.ts'
 import type { TermsMemory } from './payment-terms.ts'
 
@@ -54,6 +57,13 @@ export const createPayment = defineOperation({
       description: 'Two tickets',
       reference: 'order-1042',
       metadata: { cart: '77' },
+      customer_email: 'anna@mail.example',
+      invoice_number: 'R-2026-118',
+      merchant_tax_id: 'DE129273398',
+      items: [
+        { name: 'Ticket to Vienna', quantity: 2, unit_amount: 22, tax_percent: 7 },
+        { name: 'Seat reservation', unit_amount: 5.99, tax_percent: 19 },
+      ],
       success_url: 'https://shop.example/thanks',
       cancel_url: 'https://shop.example/cart',
     },
@@ -82,10 +92,11 @@ async function createOnce(
   const payment = await newPayment(deps, asked, body).catch((refusal) => replayOr(asked, refusal))
   if ('status' in payment) return payment
   const { publicUrl, agreement } = deps
-  const text = JSON.stringify(renderNew(deps, caller, payment))
+  const customer = readCustomer(body)
+  const text = JSON.stringify({ ...renderNew(deps, caller, payment), ...renderCustomer(customer ?? undefined) })
   const location = `/v1/payments/${payment.id}`
   const stored = claim === null ? null : { ...claim, status: 201, location, body: text }
-  const created = insertPayment(db, caller, { payment, claim: stored, publicUrl, agreement, by: 'account' })
+  const created = insertPayment(db, caller, { payment, customer, claim: stored, publicUrl, agreement, by: 'account' })
   // Without a key it waited for the account's other events, and not for a request with the same key.
   const event = await (claim === null ? created : created.catch(refuseWhileRunning))
   if (event === 'other_terms') return event
@@ -115,6 +126,7 @@ async function newPayment(
     description: body.description ?? null,
     reference: body.reference ?? null,
     metadata: body.metadata ?? null,
+    invoice: createInvoice(toInvoiceFields(body), body.currency),
     successUrl: body.success_url ?? null,
     cancelUrl: body.cancel_url ?? null,
     paymentLink: null,
@@ -123,6 +135,11 @@ async function newPayment(
     reserve,
   }
   return draftPayment(deps, draft, { price, expiresIn: body.expires_in })
+}
+
+function readCustomer(body: CreatePaymentBody): Customer | null {
+  const [email, taxId] = [body.customer_email ?? null, body.customer_tax_id ?? null]
+  return email === null && taxId === null ? null : { email, taxId }
 }
 
 function renderNew({ publicUrl }: PaymentCreateDeps, caller: Tenant, payment: NewPayment): PaymentObject {

@@ -4,13 +4,13 @@ import { readTimeline } from '../../../../db/payments/timeline.ts'
 import { typeId } from '../../../../domain/ids.ts'
 import { PROVIDER_NAMES } from '../../../../domain/methods.ts'
 import { PAYMENT_STATUSES } from '../../../../domain/payment/payment.ts'
-import { renderPayment } from '../../../../domain/payment/payment-object.ts'
 import { TIMELINE_ENTRY } from '../../../document/examples.ts'
 import { defineOperation } from '../../../operation.ts'
-import { idPath, moment } from '../fields.ts'
+import { emailAddress, idPath, moment } from '../fields.ts'
 import { listAnswer, listSchema, noCursor, pageQuery, readPage, searched, since } from '../lists.ts'
 import { paymentObject } from './payment-schemas.ts'
 import { loadPayment, type PaymentOperationDeps } from './payments.ts'
+import { showPayments } from './shown-payments.ts'
 
 const STATUSES = new RegExp(`^(?:${PAYMENT_STATUSES.join('|')})(?:,(?:${PAYMENT_STATUSES.join('|')}))*$`)
 
@@ -26,6 +26,7 @@ export const paymentFilterQuery = {
     .regex(/^[A-Z]{3}$/, 'must be three upper-case letters, such as EUR')
     .optional(),
   reference: searched.optional(),
+  customer_email: emailAddress.optional(),
   tx_hash: z
     .string()
     .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hexadecimal digits')
@@ -35,7 +36,7 @@ export const paymentFilterQuery = {
   'created[lt]': since.optional(),
   search: searched.optional().meta({
     description:
-      'A payment’s id, a transaction, or part of the reference, the description or the metadata (`key: value`). Text with fewer than three letters or digits in a row is searched in the next 10,000 payments only.',
+      'A payment’s id, a transaction, the buyer’s whole e-mail address, or part of the reference, the description or the metadata (`key: value`). Text with fewer than three letters or digits in a row is searched in the next 10,000 payments only.',
   }),
 }
 
@@ -50,6 +51,7 @@ export function readPaymentFilters(query: FilterQuery): PaymentFilters {
     provider,
     currency,
     reference,
+    customerEmail: query.customer_email,
     tx_hash,
     paymentLink,
     search,
@@ -86,10 +88,7 @@ export const listPayments = defineOperation({
     const found = await listStoredPayments(db, caller, { filters: readPaymentFilters(query), page })
     if (found === null) throw noCursor(page)
     const { rows, hasMore } = found
-    return listAnswer(
-      rows.map(({ payment, attempts }) => renderPayment(payment, attempts, publicUrl)),
-      hasMore,
-    )
+    return listAnswer(await showPayments({ db, tenant: caller, publicUrl }, rows), hasMore)
   },
 })
 

@@ -3,7 +3,7 @@ import { type Currency, isCurrency } from '../../../../domain/currencies.ts'
 import { PROVIDER_NAMES, USED_PROVIDER_NAMES } from '../../../../domain/methods.ts'
 import { parseAmount } from '../../../../domain/money.ts'
 import { PAYMENT_STATUSES } from '../../../../domain/payment/payment.ts'
-import { isSafeText } from '../../../../domain/text.ts'
+import { isSafeText, storedReference } from '../../../../domain/text.ts'
 import { PAYMENT } from '../../../document/examples.ts'
 import {
   amountsByCurrency,
@@ -12,6 +12,7 @@ import {
   currency,
   currencyCode,
   decimalsAllowed,
+  emailAddress,
   moment,
   referenceText,
   safeText,
@@ -19,6 +20,7 @@ import {
   usdcAmount,
 } from '../fields.ts'
 import { extendJsonSchema, RETURN_URL, textPattern } from '../patterns.ts'
+import { findItemsProblem, invoiceBody, invoiceObject } from './invoice-schemas.ts'
 
 export const url = z
   .string()
@@ -52,14 +54,27 @@ export const metadata = z
     }),
   )
 
+const taxId = safeText(40, storedReference)
+
+const customerBody = { customer_email: emailAddress.optional(), customer_tax_id: taxId.optional() }
+
+/** In responses only: personal data of a buyer is in no event. */
+const customerObject = {
+  customer_email: z.string().nullable().optional(),
+  customer_tax_id: z.string().nullable().optional(),
+}
+
 export const updatePaymentBody = z
   .strictObject({
     description: safeText(500).nullable().optional(),
     reference: referenceText.nullable().optional(),
     metadata: metadata.nullable().optional(),
+    customer_email: emailAddress.nullable().optional(),
   })
   .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
   .meta(extendJsonSchema({ minProperties: 1 }))
+
+export type UpdatePaymentBody = z.output<typeof updatePaymentBody>
 
 const createPaymentFields = z.strictObject({
   amount: amountText,
@@ -68,6 +83,8 @@ const createPaymentFields = z.strictObject({
   description: safeText(500).optional(),
   reference: referenceText.optional(),
   metadata: metadata.optional(),
+  ...customerBody,
+  ...invoiceBody,
   success_url: url.optional(),
   cancel_url: url.optional(),
   expires_in: z.int().min(1800).max(604_800).default(86_400),
@@ -77,6 +94,13 @@ const createPaymentFields = z.strictObject({
 /** Runs a refinement even if fields are invalid, so that all problems are reported at once. */
 export const ALWAYS = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null }
 
+/** The refinement of a body with items. */
+export const ITEMS_ADD_UP = {
+  ...ALWAYS,
+  path: ['items'],
+  error: ({ input }: { input: unknown }) => findItemsProblem(input as Readonly<Record<string, unknown>>) ?? undefined,
+}
+
 export const createPaymentBody = createPaymentFields
   .refine(({ amount, currency }) => !hasTooManyDecimals(amount, currency), {
     ...ALWAYS,
@@ -84,6 +108,7 @@ export const createPaymentBody = createPaymentFields
     params: { code: 'amount_precision' },
     error: ({ input }) => decimalsAllowed((input as { currency: Currency }).currency),
   })
+  .refine((body) => findItemsProblem(body) === null, ITEMS_ADD_UP)
   .meta(extendJsonSchema(amountsByCurrency('amount')))
 export type CreatePaymentBody = z.output<typeof createPaymentBody>
 
@@ -112,6 +137,8 @@ export const paymentObject = z
     description: z.string().nullable(),
     reference: z.string().nullable(),
     metadata: z.record(z.string(), z.string()),
+    ...customerObject,
+    ...invoiceObject,
     success_url: z.string().nullable(),
     cancel_url: z.string().nullable(),
     checkout_url: z.string(),

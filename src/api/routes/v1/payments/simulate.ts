@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { FAILURE_CODES, type FailureCode } from '../../../../domain/payment/partner.ts'
-import { renderPayment } from '../../../../domain/payment/payment-object.ts'
 import { SIMULATED_ACTIONS } from '../../../../domain/simulation.ts'
 import { defineOperation } from '../../../operation.ts'
 import { idPath } from '../fields.ts'
 import { paymentObject } from './payment-schemas.ts'
+import { answerPayment } from './shown-payments.ts'
 import { type SimulateDeps, simulateOutcome } from './simulate-outcome.ts'
 import { loadTestPayment, missing } from './skip-time.ts'
 
@@ -48,6 +48,6 @@ export const simulatePayment = defineOperation({
       ...(failureCode !== undefined && { failureCode }),
     })
     const after = await read()
-    return { status: 202, body: renderPayment(after.payment, after.attempts, deps.publicUrl) }
+    return { ...(await answerPayment({ db, tenant: caller, publicUrl: deps.publicUrl }, after)), status: 202 }
   },
 })

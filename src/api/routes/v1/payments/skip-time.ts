@@ -3,13 +3,14 @@ import type { Db, Session, Tenant } from '../../../../db/db.ts'
 import { readPayment } from '../../../../db/payments/payments.ts'
 import { listRetries, moveIntoPast } from '../../../../db/test-mode/clock.ts'
 import { isId } from '../../../../domain/ids.ts'
-import { type PaymentWithAttempts, renderPayment } from '../../../../domain/payment/payment-object.ts'
+import type { PaymentWithAttempts } from '../../../../domain/payment/payment-object.ts'
 import type { SkipDeliveryTime } from '../../../../temporal/deliveries.ts'
 import type { PaymentWorkflows } from '../../../../temporal/payments.ts'
 import { Problem } from '../../../http/problems.ts'
 import { defineOperation } from '../../../operation.ts'
 import { idPath } from '../fields.ts'
 import { paymentObject } from './payment-schemas.ts'
+import { answerPayment } from './shown-payments.ts'
 
 export type SkipTimeDeps = {
   /** As the owner of the tables: a merchant's request must not change a payment. */
@@ -43,7 +44,7 @@ export const skipTime = defineOperation({
     await loadTestPayment(db, caller, id)
     await skipPaymentTime(deps, id, seconds)
     const after = await loadTestPayment(db, caller, id)
-    return { status: 202, body: renderPayment(after.payment, after.attempts, deps.publicUrl) }
+    return { ...(await answerPayment({ db, tenant: caller, publicUrl: deps.publicUrl }, after)), status: 202 }
   },
 })
 
