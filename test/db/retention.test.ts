@@ -44,6 +44,7 @@ describe('Retention of payments and webhooks', () => {
       events: 1,
       idempotencyKeys: 4,
       requests: 4,
+      buyers: 0,
     })
 
     const left = await rows<{ id: string }>(db, 'select id from event')
@@ -56,6 +57,7 @@ describe('Retention of payments and webhooks', () => {
       events: 0,
       idempotencyKeys: 0,
       requests: 0,
+      buyers: 0,
     })
   })
 })

@@ -15,6 +15,7 @@ export type PaymentDraft = {
   readonly provider: string
   readonly description: string
   readonly reference: string
+  readonly customer_email: string
 }
 
 export type NewPaymentView = {
@@ -82,6 +83,17 @@ export function renderNewPayment({
             {(attributes) => <input {...attributes} maxLength={500} value={draft.description} />}
           </Field>
           <ReferenceField reference={draft.reference} errors={errors} />
+          <Field
+            name="customer_email"
+            label="The buyer’s e-mail address"
+            hint="The receipt goes there. Without it, the checkout asks the buyer."
+            optional
+            errors={errors}
+          >
+            {(attributes) => (
+              <input {...attributes} type="email" autocomplete="off" maxLength={254} value={draft.customer_email} />
+            )}
+          </Field>
           <HowPaid draft={draft} errors={errors} />
           <FormEnd back="/dashboard/payments">Create payment</FormEnd>
         </PostForm>

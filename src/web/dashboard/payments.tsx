@@ -173,7 +173,7 @@ function Filters({ query }: { query: PaymentsQuery }) {
         action={PATH}
         label="Search payments"
         value={query.q}
-        placeholder="Order, description, id, transaction"
+        placeholder="Order, description, buyer’s e-mail, id"
         fields={otherFilters(query, 'q')}
       />
       <div class="row tight">

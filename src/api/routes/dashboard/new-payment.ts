@@ -18,10 +18,18 @@ const form = z.object({
   provider: z.string().max(40).default(''),
   description: text,
   reference: text,
+  customer_email: text,
   once: onceField,
 })
 
-const EMPTY: PaymentDraft = { amount: '', currency: 'EUR', provider: '', description: '', reference: '' }
+const EMPTY: PaymentDraft = {
+  amount: '',
+  currency: 'EUR',
+  provider: '',
+  description: '',
+  reference: '',
+  customer_email: '',
+}
 
 /** For example for an order by telephone. */
 export function newPaymentPages(deps: PaymentCreateDeps): Page[] {
@@ -58,12 +66,13 @@ export function newPaymentPages(deps: PaymentCreateDeps): Page[] {
 }
 
 /** Empty fields are omitted. */
-function toPaymentBody({ amount, currency, provider, description, reference }: PaymentDraft) {
+function toPaymentBody({ amount, currency, provider, description, reference, customer_email }: PaymentDraft) {
   return {
     amount: plainAmount(amount, currency),
     currency,
     ...(provider.trim() !== '' && { provider }),
     ...(description.trim() !== '' && { description }),
     ...(reference.trim() !== '' && { reference }),
+    ...(customer_email.trim() !== '' && { customer_email }),
   }
 }

@@ -1,3 +1,4 @@
+import { readCustomers } from '../../../db/payments/buyers.ts'
 import { readGivenBack } from '../../../db/payments/give-backs.ts'
 import { readPayment } from '../../../db/payments/payments.ts'
 import { readTimeline } from '../../../db/payments/timeline.ts'
@@ -69,6 +70,7 @@ async function show({ publicUrl, clock }: PaymentPageDeps, call: PageCall, probl
   return renderPaymentPage({
     frame: call.frame,
     payment,
+    customer: (await readCustomers(db, tenant, [id])).get(id),
     attempts,
     amounts: getAmounts({ ...found, givenBack: await readGivenBack(db, found.attempts) }),
     endpoints: new Map(endpoints.map(({ id, url }) => [id, new URL(url).host])),

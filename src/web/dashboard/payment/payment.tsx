@@ -1,4 +1,6 @@
 import { METHOD_LABELS } from '../../../domain/methods.ts'
+import type { Customer } from '../../../domain/payment/buyer.ts'
+import { getItemAmount } from '../../../domain/payment/invoice.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
 import {
   type Attempt,
@@ -44,6 +46,8 @@ import { type Group, Timeline } from './timeline.tsx'
 export type PaymentView = {
   readonly frame: Frame
   readonly payment: Payment
+  /** The data of the buyer that the account has; undefined: none. */
+  readonly customer: Customer | undefined
   readonly attempts: readonly Attempt[]
   /** The amounts of the payment, with a part of the price that has arrived at its deposit address. */
   readonly amounts: Amounts
@@ -98,7 +102,8 @@ export function renderPaymentPage(view: PaymentView): string {
             <Money payment={payment} amounts={view.amounts} />
             <OtherPayments amounts={view.amounts} />
             <RefundsCard payment={payment} attempts={attempts} refunds={view.refunds} now={view.now} />
-            <Details payment={payment} />
+            <Details payment={payment} customer={view.customer} />
+            <Items payment={payment} />
             <Ids payment={payment} attempts={attempts} publicUrl={publicUrl} />
             <Curl command={`curl ${publicUrl}/v1/payments/${id} \\\n  -H "authorization: Bearer $SECRET_KEY"`} />
           </div>
@@ -278,13 +283,17 @@ function Reserve({ payment, reserve }: { payment: Payment; reserve: ReserveTerms
   )
 }
 
-function Details({ payment }: { payment: Payment }) {
-  const { description, reference, provider, metadata } = payment
+function Details({ payment, customer }: Pick<PaymentView, 'payment' | 'customer'>) {
+  const { description, reference, provider, metadata, invoice } = payment
   return (
     <Card id="det" title="Details">
       <Facts>
         {description !== null && <Fact name="Description">{description}</Fact>}
         {reference !== null && <Fact name="Reference">{reference}</Fact>}
+        {customer?.email && <Fact name="Buyer’s e-mail">{customer.email}</Fact>}
+        {customer?.taxId && <Fact name="Buyer’s tax ID">{customer.taxId}</Fact>}
+        {invoice?.number && <Fact name="Invoice number">{invoice.number}</Fact>}
+        {invoice?.taxId && <Fact name="Your tax ID">{invoice.taxId}</Fact>}
         <Fact name="Method">
           {methodText(payment) ?? 'The buyer picks'} {provider !== null && <span class="tag">pinned</span>}
         </Fact>
@@ -294,6 +303,21 @@ function Details({ payment }: { payment: Payment }) {
               <code>{value}</code>
             </Fact>
           ))}
+      </Facts>
+    </Card>
+  )
+}
+
+function Items({ payment: { invoice, amount } }: { payment: Payment }) {
+  if (invoice === null || invoice.items.length === 0) return null
+  return (
+    <Card id="items" title="Items">
+      <Facts>
+        {invoice.items.map((item, place) => (
+          <Fact key={`${place}`} name={item.quantity === 1 ? item.name : `${item.quantity} × ${item.name}`}>
+            <Fiat money={getItemAmount(item, amount.currency)} />
+          </Fact>
+        ))}
       </Facts>
     </Card>
   )
