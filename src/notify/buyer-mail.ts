@@ -1,27 +1,9 @@
-import type { Currency } from '../domain/currencies.ts'
 import { formatAmount, type Money } from '../domain/money.ts'
+import type { BuyerMailFacts } from '../domain/notification/buyer-mail.ts'
 import type { NotificationLanguage } from '../domain/notification/channel.ts'
 import { getItemAmount, type Invoice } from '../domain/payment/invoice.ts'
 import { plainLine } from '../domain/text.ts'
 import { type BuyerSpeech, createBuyerSpeech } from './words/languages.ts'
-
-export type BuyerMailFacts = {
-  readonly kind: 'receipt' | 'refund'
-  readonly paymentId: string
-  /** The page of the payment. */
-  readonly url: string
-  readonly shop: string
-  /** Where the shop answers questions; null: it named no address. */
-  readonly supportEmail: string | null
-  /** What the buyer paid, or gets back. */
-  readonly amount: Money
-  readonly description: string | null
-  readonly reference: string | null
-  readonly invoice: Invoice | null
-  /** The currency of the items. */
-  readonly currency: Currency
-  readonly testMode: boolean
-}
 
 /** Composes what a buyer reads. The words of the merchant cannot turn or hide those of the mail. */
 export function composeBuyerMail(

@@ -153,7 +153,7 @@ describe('Mails to buyers', () => {
     expect(await write()).toHaveLength(3)
   })
 
-  test('of a payment that succeeds and an address that is given at the same moment, the second one sees the first', async () => {
+  test('a receipt is owed once if the payment succeeds and the address is given at the same moment', async () => {
     for (const first of ['payment', 'address'] as const) {
       const id = await addPayment(null)
       const pool = { payment: () => succeed(id), address: () => type(id, BUYER) }

@@ -133,6 +133,8 @@ export type CheckoutChanges = {
   /** The refunds of the partners, in minor units, by attempt. */
   readonly givenBack?: Readonly<Record<string, bigint>>
   readonly refunds?: Checkout['refunds']
+  readonly customerTaxId?: string
+  readonly receiptMail?: Partial<Checkout['receiptMail']>
   readonly received?: Checkout['received']
   readonly country?: Checkout['country']
   readonly asked?: Partial<Checkout['asked']>
@@ -159,6 +161,8 @@ export function aCheckout(changes: CheckoutChanges = {}): Checkout {
     sales: createSales(payment),
     givenBack: new Map(Object.entries(changes.givenBack ?? {})),
     refunds: changes.refunds ?? [],
+    customerTaxId: changes.customerTaxId ?? null,
+    receiptMail: { to: null, isFixed: false, wrong: null, ...changes.receiptMail },
     received: changes.received ?? null,
     shop: { name: 'Nightline Rail', brand: null, supportEmail: null, logo: null, ...changes.shop },
     platform: changes.platform ?? PLAIN_PLATFORM,

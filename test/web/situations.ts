@@ -1,3 +1,4 @@
+import type { Invoice } from '../../src/domain/payment/invoice.ts'
 import type { AttemptStatus, PaymentStatus } from '../../src/domain/payment/payment.ts'
 import type { Attempt } from '../../src/domain/payment/payment-object.ts'
 import type { BuyerRefund } from '../../src/web/checkout/checkout.ts'
@@ -23,6 +24,16 @@ const aRefund = (state: BuyerRefund['state'], minor: string): BuyerRefund => ({
   amount: { minor, currency: 'EUR' },
   at: '2026-11-24T09:12:00.000Z',
 })
+
+const INVOICE: Invoice = {
+  number: 'R-2026-118',
+  taxId: 'DE129273398',
+  items: [
+    { name: 'Ticket to Vienna, second class', quantity: 2, unitMinor: '2500', taxPercent: '7' },
+    { name: 'Seat reservation', quantity: 1, unitMinor: '499', taxPercent: '19' },
+    { name: 'Discount', quantity: 1, unitMinor: '-500', taxPercent: null },
+  ],
+}
 
 /** The buyer came back a moment ago. */
 const CAME_BACK_AT = '2026-11-20T12:01:28.000Z'
@@ -200,6 +211,35 @@ export const SITUATIONS = {
     country: INDIA,
   },
   'paid in test mode': { payment: { status: 'succeeded', livemode: false }, attempts: [anAttempt('paid')] },
+  'items to be paid': { payment: { provider: 'wallet_app', invoice: INVOICE } },
+  'items and tax ids on the receipt': {
+    payment: { status: 'succeeded', invoice: INVOICE },
+    attempts: [anAttempt('paid')],
+    customerTaxId: 'ATU99999999',
+  },
+  'the receipt goes to the address of the merchant': {
+    payment: { provider: 'wallet_app' },
+    receiptMail: { to: 'a…@mail.example', isFixed: true },
+  },
+  'an address that the buyer typed': {
+    payment: { status: 'succeeded' },
+    attempts: [anAttempt('paid')],
+    receiptMail: { to: 'a…@mail.example' },
+  },
+  'a wrong address for the receipt': { payment: { provider: 'wallet_app' }, receiptMail: { wrong: 'anna@' } },
+  'the rest at the partner': {
+    payment: { status: 'pending', provider: 'wallet_app' },
+    attempts: [anAttempt('open', { held: '2500' })],
+  },
+  'the rest of a UPI order without a page of the partner': {
+    payment: { status: 'pending', provider: 'local_partner' },
+    attempts: [aUpiAttempt({ held: '200000', redirectUrl: 'https://pay.example/c/token-of-the-tests' })],
+    country: INDIA,
+  },
+  'the rest of the USDC after the end': {
+    payment: { status: 'under_review', statusReason: 'too_little', paidAttemptId: 'att_01hzy3v7t8e4a9v2b6q5r0c1d2' },
+    attempts: [aUsdcAttempt({ status: 'paid', held: '8300000' })],
+  },
   'a shop with its own color': {
     payment: { provider: 'card_partner' },
     shop: { name: 'Veena Music School', brand: '#b5520a', supportEmail: 'hello@veena.example' },

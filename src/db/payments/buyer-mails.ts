@@ -18,7 +18,7 @@ const owedRow = z.object({
   reference: z.string().nullable(),
   invoice: z.custom<Invoice>().nullable(),
   currency,
-  /** What was paid, given back or refunded. */
+  /** The amount that was paid, given back or refunded. */
   units: z.string(),
   units_currency: currency,
   /** True if a person of the merchant's account has the address. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { CURRENCIES, type Currency } from '../../domain/currencies.ts'
 import type { Hex } from '../../domain/hex.ts'
 import type { Money } from '../../domain/money.ts'
+import type { AddressSource } from '../../domain/payment/buyer.ts'
 import type { PaymentWithAttempts } from '../../domain/payment/payment-object.ts'
 import { maybeOne, type Queryable, sql } from '../db.ts'
 import { SHOP, type Shop, shopRow } from '../merchants/merchants.ts'
@@ -10,6 +11,13 @@ import { wholePaymentRow } from './payment-rows.ts'
 import { stateColumns } from './payments.ts'
 
 export type StoredCheckout = PaymentWithAttempts & {
+  /** The data of the buyer, and if a mail was written; null: nothing is known. */
+  readonly buyer: {
+    readonly email: string | null
+    readonly source: AddressSource
+    readonly taxId: string | null
+    readonly isMailed: boolean
+  } | null
   readonly shop: Shop
   /** Origins of the pages that can embed the checkout in a frame, sorted. */
   readonly origins: readonly string[]
@@ -28,6 +36,14 @@ export type StoredCheckout = PaymentWithAttempts & {
 const restRow = z
   .object({
     shop: shopRow,
+    buyer: z
+      .object({
+        email: z.string().nullable(),
+        source: z.custom<AddressSource>(),
+        taxId: z.string().nullable(),
+        isMailed: z.boolean(),
+      })
+      .nullable(),
     origins: z.array(z.string()),
     deposit: z.object({ token: hex, units: z.string() }).nullable(),
     refunds: z.array(
@@ -51,6 +67,9 @@ export function readCheckout(db: Queryable, token: string): Promise<StoredChecko
     db,
     checkoutRow,
     sql`select payment.*, to_jsonb(state) as state, to_jsonb(shop) as shop, shop.frame_origins as origins,
+          (select jsonb_build_object('email', email, 'source', source, 'taxId', tax_id, 'isMailed',
+              exists (select from buyer_mail where payment_id = payment.id and written_at is not null))
+            from payment_buyer where payment_id = payment.id) as buyer,
           (select jsonb_build_object('token', d.token, 'units', coalesce(sum(l.units), 0)::text)
             from deposit d left join deposit_log l on l.owner_id = d.owner_id and l.token = d.token
             where d.owner_id = payment.id group by d.token) as deposit,

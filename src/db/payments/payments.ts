@@ -51,7 +51,7 @@ export type Creation = {
   readonly payment: NewPayment
   readonly claim: IdempotencyClaim | null
   readonly publicUrl: string
-  /** What the merchant gives of the buyer; absent or null: nothing. */
+  /** The data of the buyer that the merchant gives; absent or null: none. */
   readonly customer?: Customer | null
 } & (Asked | { readonly agreement?: never; readonly by?: never })
 

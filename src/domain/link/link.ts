@@ -26,7 +26,7 @@ export type PaymentLink = {
   /** For the maker; buyers do not see it. */
   readonly reference: string | null
   readonly metadata: Readonly<Record<string, string>> | null
-  /** What the receipts of its payments have besides the price. Only a link with a fixed amount has items. */
+  /** The additions to the receipts of its payments. Only a link with a fixed amount has items. */
   readonly invoice: Invoice | null
   readonly successUrl: string | null
   readonly prefill: readonly Prefill[]

@@ -4,7 +4,7 @@ export type Customer = { readonly email: string | null; readonly taxId: string |
 /** How many days after it was given it is deleted: refunds and chargebacks of cards are over by then. */
 export const CUSTOMER_DAYS = 180
 
-/** Who gave an address. `shared`: the buyer, who lets the merchant have it. `private`: the buyer, for mails only. */
+/** The source of an address. `shared`: the buyer, who lets the merchant have it. `private`: the buyer, for mails only. */
 export type AddressSource = 'merchant' | 'shared' | 'private'
 
 export type CustomerFields = { customer_email: string | null; customer_tax_id: string | null }

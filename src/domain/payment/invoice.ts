@@ -1,7 +1,7 @@
 import type { Currency } from '../currencies.ts'
 import { formatAmount, type Money, type Percent, parseAmount } from '../money.ts'
 
-/** What a merchant adds to the receipt of a payment: its invoice number, its tax id, and what was bought. */
+/** The merchant's additions to the receipt of a payment: invoice number, tax id, and the items that were bought. */
 export type Invoice = {
   readonly number: string | null
   readonly taxId: string | null

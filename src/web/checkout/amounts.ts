@@ -23,7 +23,7 @@ export type Amounts = {
   /** The part of `paid` that the partner has reversed; null if it reversed nothing. */
   readonly chargedBack: Money | null
   /** The received and the missing part of the price of an underpaid payment; null for any other payment. */
-  readonly short: { readonly received: Money; readonly missing: Money } | null
+  readonly short: { readonly attempt: Attempt; readonly received: Money; readonly missing: Money } | null
   /** Money that has arrived and that does not go to the merchant. */
   readonly surplus: readonly OtherMoney[]
   /** Money that went back to the buyer and was not the payment's own. */
@@ -116,5 +116,5 @@ function findShort(state: PaymentMoney, funds: Funds): Amounts['short'] {
   if (attempt === undefined) return null
   const received = toMoney(attempt, getAttemptUnits(state, attempt.id))
   const missing = subtractMoney(attempt.asked, received)
-  return missing === null ? null : { received, missing }
+  return missing === null ? null : { attempt, received, missing }
 }

@@ -18,6 +18,9 @@ export type Checkout = {
   readonly givenBack: PaymentMoney['givenBack']
   /** The refunds that the merchant has paid for, oldest first. */
   readonly refunds: readonly BuyerRefund[]
+  /** The buyer's tax id, from the merchant; null: unknown. */
+  readonly customerTaxId: string | null
+  readonly receiptMail: ReceiptMail
   /** The USDC that has arrived at the deposit address of an open payment; null without USDC or without an address. */
   readonly received: MicroUsdc | null
   readonly shop: Shop
@@ -48,6 +51,16 @@ export type BuyerRefund = {
   readonly state: 'coming' | 'done' | 'failed'
   /** Since when it is in this state, ISO 8601. */
   readonly at: string
+}
+
+/** The address to which the receipt goes by e-mail. */
+export type ReceiptMail = {
+  /** The address, masked: whoever has the link sees the page. Null: none is known. */
+  readonly to: string | null
+  /** True if the buyer cannot change it: the merchant gave it, or a mail was written. */
+  readonly isFixed: boolean
+  /** The text that the buyer typed and that is no address; null: nothing is wrong. */
+  readonly wrong: string | null
 }
 
 export type MerchantFrame = {

@@ -7,6 +7,7 @@ import { type Checkout, getPagePath, recordsOpening } from './checkout.ts'
 import { getPageKey, getPageUrl, getStamp, isWaiting, pollSeconds } from './live.ts'
 import { CheckoutPanel } from './panel.tsx'
 import { SandboxBar } from './sandbox-bar.tsx'
+import { BackToShop } from './screens/back-to-shop.tsx'
 import { Checking } from './screens/checking.tsx'
 import { Closed, getClosedTone, NoMoreTries } from './screens/closed.tsx'
 import { ClosingNote } from './screens/closing.tsx'
@@ -63,6 +64,7 @@ export function renderCheckout(checkout: Checkout, words: Words): string {
         <OfflineLine words={words} view={view} />
         {view.page !== 'confirm' && isPaidHere(view) && <ClosingNote checkout={checkout} words={words} />}
         {renderView(checkout, words, view)}
+        <BackToShop checkout={checkout} words={words} view={view} />
       </Sheet>
     ),
   })

@@ -1,10 +1,12 @@
 import type { Money } from '../../domain/money.ts'
 import { isOpen } from '../../domain/payment/payment.ts'
+import { Amount } from '../kit/amount.tsx'
 import { Fact, Facts } from '../kit/facts.tsx'
 import { Panel, Sum } from '../kit/panel.tsx'
 import { Time } from '../kit/time.tsx'
 import { getAmounts } from './amounts.ts'
 import { type Checkout, findPaidAttempt } from './checkout.ts'
+import { listReceiptItems } from './screens/receipt-lines.tsx'
 import { countryName, type Shown } from './shown.tsx'
 import { canMoneyArrive, hasSurplus, type View, wasReturned } from './view.ts'
 
@@ -34,10 +36,24 @@ function Details({ checkout, words, view }: Shown & { view: View | null }) {
           <bdi>{payment.description}</bdi>
         </p>
       )}
+      {payment.invoice !== null && payment.invoice.items.length > 0 && (
+        <Facts>
+          {listReceiptItems(checkout, words).map(({ name, amount }, place) => (
+            <Fact key={`${place}`} name={<bdi>{name}</bdi>}>
+              <Amount money={amount} words={words} />
+            </Fact>
+          ))}
+        </Facts>
+      )}
       <Facts>
         {payment.reference !== null && (
           <Fact name={t('panel.order')}>
             <bdi>{payment.reference}</bdi>
+          </Fact>
+        )}
+        {payment.invoice?.number && (
+          <Fact name={t('receipt.invoice')}>
+            <bdi>{payment.invoice.number}</bdi>
           </Fact>
         )}
         {mayPay && (

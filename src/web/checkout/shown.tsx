@@ -1,6 +1,6 @@
 import { formatUsdc, type MicroUsdc } from '../../domain/money.ts'
 import type { Attempt } from '../../domain/payment/payment-object.ts'
-import { FillLink, OutlineLink } from '../kit/button.tsx'
+import { FillLink, OutlineLink, QuietLink } from '../kit/button.tsx'
 import type { Stop } from '../kit/rail.tsx'
 import type { Words } from '../messages/words.ts'
 import type { OtherMoney } from './amounts.ts'
@@ -15,12 +15,20 @@ export function getPartner({ partners }: Pick<Checkout, 'partners'>, { provider 
   return partners[provider]
 }
 
-export function ShopLink({ href, checkout, words, filled = false }: Shown & { href: string | null; filled?: boolean }) {
+type ShopLinkProps = Shown & { readonly href: string | null; readonly weight?: 'filled' | 'outlined' | 'quiet' }
+
+export function ShopLink({ href, checkout, words, weight = 'outlined' }: ShopLinkProps) {
   const address = webAddress(href)
   if (address === null) return null
   const text = words.t('shop.back', { merchant: checkout.shop.name })
   const target = checkout.frame === null ? undefined : '_top'
-  return filled ? (
+  if (weight === 'quiet')
+    return (
+      <QuietLink href={address} target={target}>
+        {text}
+      </QuietLink>
+    )
+  return weight === 'filled' ? (
     <FillLink href={address} icon="shop" target={target}>
       {text}
     </FillLink>

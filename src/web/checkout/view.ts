@@ -83,7 +83,8 @@ const CHECKING_MS = 10_000
 /** After this time the page no longer says that it is checking: the order is still open. In milliseconds. */
 const CHECKED_MS = 600_000
 
-function pay({ cameBackAt, now, received }: Checkout, attempt: OpenedAttempt): View {
+function pay(checkout: Checkout, attempt: OpenedAttempt): View {
+  const { cameBackAt, now, received, url } = checkout
   const transfer = attempt.provider === 'crypto' ? readTransferLink(attempt.intentUri ?? '') : null
   if (transfer !== null) {
     const micro = received === null ? transfer.micro : subtract(transfer.micro, received)
@@ -95,8 +96,11 @@ function pay({ cameBackAt, now, received }: Checkout, attempt: OpenedAttempt): V
   if (cameBackAt !== null && waited < CHECKED_MS)
     return { page: 'returning', attempt, since: cameBackAt, slow: waited >= CHECKING_MS }
   if (attempt.status === 'verification_required') return { page: 'verification', attempt }
-  if (attempt.intentUri !== null) return { page: 'upi', attempt, intentUri: attempt.intentUri }
-  return { page: 'finish', attempt }
+  // A code asks for the whole price again.
+  if (attempt.intentUri !== null && findPaidAttempt(checkout) === null)
+    return { page: 'upi', attempt, intentUri: attempt.intentUri }
+  // Without a page of the partner, the rest of the price can arrive only with the order that the buyer has.
+  return attempt.redirectUrl === url ? { page: 'checking' } : { page: 'finish', attempt }
 }
 
 function choose(checkout: Checkout): View {

@@ -3,7 +3,7 @@ import { Icon, type IconName } from './icon.tsx'
 
 type FoldProps = {
   readonly icon?: IconName
-  readonly title: string
+  readonly title: ComponentChildren
   readonly open?: boolean
   readonly children: ComponentChildren
 }

@@ -42,7 +42,7 @@ export function HiddenFields({ fields }: { fields: readonly (readonly [name: str
   )
 }
 
-type PostButtonProps = Pick<PostFormProps, 'action' | 'csrf' | 'fields' | 'busy' | 'children'> & {
+type PostButtonProps = Pick<PostFormProps, 'action' | 'csrf' | 'fields' | 'busy' | 'id' | 'children'> & {
   readonly icon?: IconName
   /** The classes of the button. A filled one is the next step. */
   readonly look?: string

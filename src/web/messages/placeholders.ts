@@ -65,6 +65,9 @@ export type Placeholders<Text> = {
   'plan.usdc.why': { about: Text }
   'plan.identity.why': { partner: Text }
   'plan.receipt.measured': { about: Text }
+  'mail.use': { days: Text }
+  'mail.share': { merchant: Text }
+  'mail.goes': { address: Text }
   'unpaid.left': { partner: Text }
   'unpaid.expired': { partner: Text }
   'closing.left': { minutes: number }
@@ -85,6 +88,7 @@ export type Placeholders<Text> = {
   'finish.waiting': { partner: Text }
   'finish.confirms': { partner: Text }
   'finish.again': { partner: Text }
+  'finish.rest': { amount: Text; partner: Text }
   'returning.heading': { partner: Text }
   'returning.slow.heading': { partner: Text }
   'returning.back': { partner: Text }
@@ -117,6 +121,7 @@ export type Placeholders<Text> = {
   'done.twice.lead': { merchant: Text; amount: Text; other: Text }
   'done.late.counts': { merchant: Text }
   'receipt.with_at': { way: Text; partner: Text }
+  'item.tax': { percent: Text }
   'receipt.code': { merchant: Text }
   'receipt.by': { platform: Text }
   'expired.until': { time: Text }

@@ -1,6 +1,8 @@
 import { getAmounts } from '../checkout/amounts.ts'
 import type { Checkout } from '../checkout/checkout.ts'
 import {
+  listInvoiceFacts,
+  listReceiptItems,
   moneyFacts,
   paidAt,
   paidWith,
@@ -43,7 +45,7 @@ export function getReceiptContent(checkout: Checkout, words: Words): ReceiptCont
   const { platform, payment, shop } = checkout
   const { price, paid, extra } = getAmounts(checkout)
   const isTest = !payment.livemode
-  const { description, reference, transfer } = payment
+  const { transfer } = payment
   const statement = statementName(checkout)
   return {
     title: t(isTest ? 'title.receipt_test' : 'title.receipt', { merchant: shop.name }),
@@ -52,17 +54,17 @@ export function getReceiptContent(checkout: Checkout, words: Words): ReceiptCont
     supportEmail: shop.supportEmail,
     heading: t(isTest ? 'receipt.test' : 'receipt.heading'),
     lines: [
-      {
-        what: description === null ? { text: t('receipt.price') } : { text: description, own: true },
-        amount: words.money(price),
-      },
+      ...listReceiptItems(checkout, words).map(({ name, note, amount }) => ({
+        what: name === null ? { text: t('receipt.price') } : { text: joinNote(name, note), own: true },
+        amount: words.money(amount),
+      })),
       ...(extra === null ? [] : [{ what: { text: t('receipt.extra') }, amount: words.money(extra) }]),
       { what: { text: t('receipt.paid') }, amount: words.money(paid ?? price) },
     ],
     facts: [
       { name: t('receipt.with'), value: { text: paidWith(checkout, words) } },
       { name: t('receipt.on'), value: { text: words.moment(paidAt(checkout), 'long') } },
-      ...(reference === null ? [] : [{ name: t('panel.order'), value: { text: reference, own: true } }]),
+      ...listInvoiceFacts(checkout, words).map(({ name, value }) => ({ name, value: { text: value, own: true } })),
       ...(statement === null ? [] : [{ name: t('receipt.statement'), value: { text: statement, own: true } }]),
       ...moneyFacts(checkout, words).map(({ name, value }) => ({ name, value: { text: value } })),
       { name: t('done.payment'), value: { text: payment.id, own: true } },
@@ -79,5 +81,7 @@ export function getReceiptContent(checkout: Checkout, words: Words): ReceiptCont
     paidAt: paidAt(checkout),
   }
 }
+
+const joinNote = (name: string, note: string | null): string => (note === null ? name : `${name} (${note})`)
 
 const fileForPdf = (logo: string | null): string | null => (logo !== null && /\.(?:png|jpg)$/.test(logo) ? logo : null)

@@ -1,10 +1,10 @@
 import { countUntried, insertMail } from '../../db/accounts/mail.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { type OwedBuyerMail, takeBuyerMails } from '../../db/payments/buyer-mails.ts'
+import type { BuyerMailFacts } from '../../domain/notification/buyer-mail.ts'
 import type { NotificationLanguage } from '../../domain/notification/channel.ts'
 import { BUYER_MAIL_MS, isMailedToBuyer } from '../../domain/payment/buyer.ts'
 import { checkoutUrl } from '../../domain/payment/payment-object.ts'
-import type { BuyerMailFacts } from '../../notify/buyer-mail.ts'
 import { MOST_UNTRIED } from './notice-round.ts'
 
 export type BuyerMailRoundDeps = {

@@ -37,7 +37,7 @@ export async function sendDueMail(deps: MailRoundDeps): Promise<number> {
       } catch (error) {
         const failure = describeFailure(error)
         if (isRefused(error)) {
-          log.warn({ mail: id, tries, failure }, 'a mail was refused and is given up: its mailbox may not exist')
+          log.warn({ mail: id, tries, failure }, 'a mail was refused and is given up: its mailbox might not exist')
           await mailWasRefused(db, { id, failure })
           return false
         }

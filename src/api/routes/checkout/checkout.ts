@@ -35,10 +35,20 @@ import { buyerLocale, comesBack, countryCookie, languageCookie, sendPage, VARY }
 import { fromOurPage } from '../from-our-page.ts'
 import { type LogoDeps, readLogo } from '../logos.ts'
 import { linkToken, PageProblem, pageProblemHandler } from '../page-problem.ts'
-import { continueForm, countryForm, languageForm, ownPage, parseForm, readBuyerForm, readChoice } from './forms.ts'
+import {
+  continueForm,
+  countryForm,
+  languageForm,
+  mailForm,
+  ownPage,
+  parseForm,
+  readBuyerForm,
+  readChoice,
+} from './forms.ts'
 import { sendEmbedScript, sendFrameStatus, showFrame } from './frame.ts'
 import { type LoadDeps, loadCheckout } from './load.ts'
 import { noteOffer } from './offers.ts'
+import { keepAddress, sendWrongAddress } from './receipt-mail.ts'
 import { playOnBar } from './sandbox.ts'
 
 /** The buyer's link is the only key. GET never creates anything. */
@@ -92,6 +102,7 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
     noteOpening(deps, request, response),
   )
   router.post('/c/:token/extend', ...form, (request, response) => extend(deps, request, response))
+  router.post('/c/:token/receipt-mail', ...form, (request, response) => keepReceiptMail(deps, request, response))
   router.post('/c/:token/country', ...form, (request, response) => chooseCountry(deps, request, response))
   router.post('/c/:token/language', ...form, (request, response) => chooseLanguage(deps, request, response))
   // A partner can return the buyer by a form: nothing in it is read, and the page is shown.
@@ -110,7 +121,9 @@ export function createCheckoutRouter(deps: CheckoutDeps): Router {
   router.all(shown, refuseMethod('GET, HEAD'))
   router.post('/c/:token/sandbox', ...form, (request, response) => play(deps, request, response))
   router.all('/c/:token/continue', refuseMethod('GET, HEAD, POST'))
-  const posted = ['extend', 'country', 'language', 'opened', 'sandbox'].map((name) => `/c/:token/${name}`)
+  const posted = ['extend', 'receipt-mail', 'country', 'language', 'opened', 'sandbox'].map(
+    (name) => `/c/:token/${name}`,
+  )
   router.all(posted, refuseMethod('POST'))
   router.use('/c', () => {
     throw new PageProblem('not_found')
@@ -196,7 +209,7 @@ async function sendStatus(deps: CheckoutDeps, request: Request, response: Respon
 }
 
 async function openAttempt(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
-  const choice = parseForm(continueForm, request)
+  const { email, share, ...choice } = parseForm(continueForm, request)
   const checkout = await loadCheckout(deps, request)
   if (!isOpen(checkout.payment.status) || findPaidAttempt(checkout) !== null) {
     response.redirect(303, checkout.path)
@@ -209,8 +222,13 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
     response.redirect(303, chosen)
     return
   }
-  await noteOffer(deps, checkout, offer)
   const words = wordsFor(checkout, request)
+  const typed = { email, share }
+  if (!(await keepAddress(deps, checkout, { typed, language: words.locale }))) {
+    sendWrongAddress(response, words, { checkout: { ...checkout, asked: { step: null, choice } }, typed })
+    return
+  }
+  await noteOffer(deps, checkout, offer)
   const ready = readyToReuse(checkout, choice)
   if (ready !== null) {
     if (ready.intentUri === null) sendPage(response, words, renderHandoff(checkout, words, ready))
@@ -226,6 +244,14 @@ async function openAttempt(deps: CheckoutDeps, request: Request, response: Respo
   }
   // The checkout shows a declined attempt or a closed payment. UPI and USDC are paid there.
   response.redirect(303, answer.kind === 'too_many_attempts' ? chosen : checkout.path)
+}
+
+async function keepReceiptMail(deps: CheckoutDeps, request: Request, response: Response): Promise<void> {
+  const typed = parseForm(mailForm, request)
+  const checkout = await loadCheckout(deps, request)
+  const words = wordsFor(checkout, request)
+  if (await keepAddress(deps, checkout, { typed, language: words.locale })) response.redirect(303, checkout.path)
+  else sendWrongAddress(response, words, { checkout, typed })
 }
 
 /** If the signal fails, the workflow reads the new expiry when the old one is over. */

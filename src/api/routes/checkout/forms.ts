@@ -7,10 +7,14 @@ import { LOCALES } from '../../../web/messages/locales.ts'
 import { fromOurPage } from '../from-our-page.ts'
 import { PageProblem } from '../page-problem.ts'
 
-export const continueForm = z.object({
+const choiceForm = z.object({
   provider: z.enum(USED_PROVIDER_NAMES),
   method: z.enum(WAYS.map(({ method }) => method) as [MethodName, ...MethodName[]]),
 })
+/** An address for the receipt, as the buyer typed it, and the consent to give it to the merchant. */
+export const mailForm = z.object({ email: z.string().max(300).default(''), share: z.string().max(10).optional() })
+export const continueForm = choiceForm.extend(mailForm.shape)
+
 /** `chosen`: the way to pay that the buyer was looking at, `<provider>.<method>`. */
 export const countryForm = z.object({ country: z.string().refine(isCountry), chosen: z.string().max(60).optional() })
 
@@ -36,7 +40,7 @@ export function readPageChoice({ query }: Request): Asked {
 
 export function readChoice(text: unknown): Asked['choice'] {
   const [provider, method] = typeof text === 'string' ? text.split('.') : []
-  const choice = continueForm.safeParse({ provider, method })
+  const choice = choiceForm.safeParse({ provider, method })
   return choice.success ? choice.data : null
 }
 

@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import type { Queryable } from '../../../db/db.ts'
 import { readCheckout, type StoredCheckout } from '../../../db/payments/checkouts.ts'
+import { maskEmail } from '../../../domain/account/email.ts'
 import type { MicroUsdc } from '../../../domain/money.ts'
 import { type DownPartners, offersFor, type RateTable } from '../../../domain/offers.ts'
 import type { Offering } from '../../../domain/partner/offering.ts'
@@ -76,6 +77,8 @@ async function toCheckout(deps: LoadDeps, request: Request, found: StoredCheckou
     sales,
     givenBack,
     refunds,
+    customerTaxId: found.buyer?.taxId ?? null,
+    receiptMail: toReceiptMail(found),
     received: receivedAt(found),
     shop,
     partners: deps.partners,
@@ -97,6 +100,14 @@ async function toCheckout(deps: LoadDeps, request: Request, found: StoredCheckou
     url,
     path,
   }
+}
+
+/** Whoever has the link sees the page, so it shows an address masked. */
+function toReceiptMail({ buyer }: StoredCheckout): Checkout['receiptMail'] {
+  if (buyer === null) return { to: null, isFixed: false, wrong: null }
+  const { email, source, isMailed } = buyer
+  const isFixed = isMailed || (email !== null && source === 'merchant')
+  return { to: email && maskEmail(email), isFixed, wrong: null }
 }
 
 /** Null without a rate: limits were checked when the payment was created. */

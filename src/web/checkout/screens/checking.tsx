@@ -1,4 +1,6 @@
-import { Amount } from '../../kit/amount.tsx'
+import { subtract } from '../../../domain/money.ts'
+import type { Attempt } from '../../../domain/payment/payment-object.ts'
+import { readTransferLink, type TransferRequest } from '../../../domain/settlement/deposit.ts'
 import { CopyButton, OutlineLink } from '../../kit/button.tsx'
 import { Fact, Facts } from '../../kit/facts.tsx'
 import { Head } from '../../kit/head.tsx'
@@ -6,30 +8,27 @@ import { Rail, type Stop } from '../../kit/rail.tsx'
 import type { Words } from '../../messages/words.ts'
 import { getAmounts } from '../amounts.ts'
 import type { Checkout } from '../checkout.ts'
-import { backStop, ShopLink, type Shown } from '../shown.tsx'
+import { backStop, ShopLink, type Shown, shortUsdc } from '../shown.tsx'
+import { ShortFacts } from './finish.tsx'
 import { payingPartner } from './progress.tsx'
+import { Transfer } from './usdc.tsx'
 
 export function Checking({ checkout, words }: Shown) {
   const { t } = words
   const { payment, shop, url } = checkout
   const { short } = getAmounts(checkout)
+  const rest = short === null ? null : findRestOfUsdc(short.attempt)
   return (
     <>
-      <Head icon="search" title={t('checking.heading')} lead={t('checking.lead')} live />
+      {rest === null ? (
+        <Head icon="search" title={t('checking.heading')} lead={t('checking.lead')} live />
+      ) : (
+        <Head icon="usdc" title={t('usdc.heading', { amount: shortUsdc(rest.micro) })} lead={t('usdc.lead')} live />
+      )}
       <Rail label={t('rail.where')} stops={listStops(checkout, words)} words={words} />
+      {short !== null && <ShortFacts short={short} words={words} />}
+      {rest !== null && <Transfer checkout={checkout} words={words} transfer={rest} />}
       <Facts>
-        {short !== null && (
-          <>
-            <Fact name={t('checking.received')}>
-              <Amount money={short.received} words={words} />
-            </Fact>
-            <Fact name={t('checking.missing')}>
-              <b>
-                <Amount money={short.missing} words={words} />
-              </b>
-            </Fact>
-          </>
-        )}
         <Fact name={t('done.payment')}>
           <span class="id">{payment.id}</span>
         </Fact>
@@ -45,6 +44,12 @@ export function Checking({ checkout, words }: Shown) {
       <ShopLink href={payment.successUrl} checkout={checkout} words={words} />
     </>
   )
+}
+
+/** USDC that arrives late at the address of the order still completes it. Null for any other order. */
+function findRestOfUsdc({ provider, intentUri, held }: Attempt): TransferRequest | null {
+  const asked = provider === 'crypto' ? readTransferLink(intentUri ?? '') : null
+  return asked && { ...asked, micro: subtract(asked.micro, held) }
 }
 
 function listStops(checkout: Checkout, words: Words): Stop[] {

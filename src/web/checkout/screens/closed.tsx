@@ -41,7 +41,7 @@ export function Closed({ checkout, words, view: { as } }: ShownView<'closed'>) {
       <Head icon={icon} title={t(heading)} lead={<Lead checkout={checkout} words={words} as={as} />} live />
       {as !== 'refunded' && <ClosedNote checkout={checkout} words={words} />}
       {money === 'held' && <Held checkout={checkout} words={words} />}
-      <ShopLink href={payment.cancelUrl} checkout={checkout} words={words} filled />
+      <ShopLink href={payment.cancelUrl} checkout={checkout} words={words} weight="filled" />
       {(money === 'none' || money === 'returned') && as !== 'refunded' && (
         <p class="soft">
           {t('closed.again', { merchant: shop.name })} <ShopMail shop={checkout.shop} />
@@ -152,7 +152,6 @@ export function NoMoreTries({ checkout, words, view: { resumable } }: ShownView<
           {t('pick.keep')}
         </FillLink>
       )}
-      <ShopLink href={checkout.payment.cancelUrl} checkout={checkout} words={words} />
     </>
   )
 }

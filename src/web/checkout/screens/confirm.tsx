@@ -11,6 +11,7 @@ import { pickLink } from '../checkout.ts'
 import { ContinueOnPhone } from '../phone.tsx'
 import { getPartner, type Shown, type ShownView } from '../shown.tsx'
 import { ClosingNote, isClosing } from './closing.tsx'
+import { ReceiptMail } from './receipt-mail.tsx'
 import { UnpaidNote } from './unpaid.tsx'
 
 export function Confirm({ checkout, words, view }: ShownView<'confirm'>) {
@@ -45,7 +46,9 @@ export function Confirm({ checkout, words, view }: ShownView<'confirm'>) {
           </Fact>
         )}
       </Facts>
+      <ReceiptMail checkout={checkout} words={words} form="continue" />
       <PostButton
+        id="continue"
         action={`${checkout.path}/continue`}
         fields={{ provider: offer.provider, method: offer.method }}
         icon={BUTTON_ICONS[offer.method] ?? 'arrow'}

@@ -13,6 +13,7 @@ import { getRefundedPart } from '../refunds.ts'
 import { backStop, bankTime, formatOtherMoney, getPartner, methodName, ShopLink, type Shown } from '../shown.tsx'
 import { moneyStops, payingPartner } from './progress.tsx'
 import { Lines, paidWith, ReceiptFacts } from './receipt-lines.tsx'
+import { ReceiptMailForm } from './receipt-mail.tsx'
 
 export function Done({ checkout, words }: Shown) {
   const { t } = words
@@ -34,7 +35,7 @@ export function Done({ checkout, words }: Shown) {
           <ReceiptFacts checkout={checkout} words={words} />
         </section>
       )}
-      <ShopLink href={payment.successUrl} checkout={checkout} words={words} filled />
+      <ShopLink href={payment.successUrl} checkout={checkout} words={words} weight="filled" />
       <div class="tools">
         <OutlineLink href={`${checkout.path}/receipt`} icon="print">
           {t('done.print')}
@@ -46,6 +47,7 @@ export function Done({ checkout, words }: Shown) {
           {t('done.copy')}
         </CopyButton>
       </div>
+      <ReceiptMailForm checkout={checkout} words={words} />
       <Fold icon="clock" title={t('done.steps')}>
         <Rail label={t('done.happened')} stops={moneyStops(checkout, words, 3)} words={words} />
         {payment.transfer !== null && <p class="id">{payment.transfer.txHash}</p>}

@@ -1,6 +1,6 @@
 import { Aside } from '../../kit/aside.tsx'
 import { Head } from '../../kit/head.tsx'
-import { getPartner, ShopLink, type ShownView } from '../shown.tsx'
+import { getPartner, type ShownView } from '../shown.tsx'
 
 /** The page shown while every usable partner is down. It continues automatically when a partner is back. */
 export function Down({ checkout, words, view }: ShownView<'down'>) {
@@ -10,7 +10,6 @@ export function Down({ checkout, words, view }: ShownView<'down'>) {
     <>
       <Head icon="clock" title={t('down.heading', { partner })} lead={t('down.lead', { partner })} live />
       <Aside icon="link">{t('down.link')}</Aside>
-      <ShopLink href={checkout.payment.cancelUrl} checkout={checkout} words={words} />
     </>
   )
 }

@@ -3,7 +3,7 @@ import { Head } from '../../kit/head.tsx'
 import { ShopMail } from '../../kit/panel.tsx'
 import type { Words } from '../../messages/words.ts'
 import type { Checkout } from '../checkout.ts'
-import { countryName, ShopLink, type ShownView } from '../shown.tsx'
+import { countryName, type ShownView } from '../shown.tsx'
 import { CountryLine } from './country.tsx'
 import { refusalSentence } from './refused.tsx'
 
@@ -17,7 +17,6 @@ export function NotOffered({ checkout, words, view }: ShownView<'not_offered'>) 
         {t('none.advice', { merchant: checkout.shop.name })} <ShopMail shop={checkout.shop} />
       </p>
       <CountryLine checkout={checkout} words={words} />
-      <ShopLink href={checkout.payment.cancelUrl} checkout={checkout} words={words} />
     </>
   )
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { subtract } from '../../../domain/money.ts'
+import { type Money, subtract } from '../../../domain/money.ts'
+import { getItemAmount } from '../../../domain/payment/invoice.ts'
 import { listAddresses } from '../../../domain/platform.ts'
 import { Amount } from '../../kit/amount.tsx'
 import { Fact, Facts } from '../../kit/facts.tsx'
@@ -15,14 +16,18 @@ export function Lines({ checkout, words }: Shown) {
   const { price, paid, extra } = getAmounts(checkout)
   return (
     <dl class="lines">
-      <div>
-        <dt>
-          <bdi>{checkout.payment.description ?? t('receipt.price')}</bdi>
-        </dt>
-        <dd>
-          <Amount money={price} words={words} />
-        </dd>
-      </div>
+      {listReceiptItems(checkout, words).map(({ name, note, amount }, place) => (
+        // Two items can be the same.
+        <div key={`${place}`}>
+          <dt>
+            <bdi>{name ?? t('receipt.price')}</bdi>
+            {note !== null && <span class="hint"> {note}</span>}
+          </dt>
+          <dd>
+            <Amount money={amount} words={words} />
+          </dd>
+        </div>
+      ))}
       {extra !== null && (
         <div>
           <dt>{t('receipt.extra')}</dt>
@@ -41,6 +46,36 @@ export function Lines({ checkout, words }: Shown) {
   )
 }
 
+/** Lists the items, else the description as one item. A name is null if there is neither. */
+export function listReceiptItems(
+  { payment: { amount, description, invoice } }: Pick<Checkout, 'payment'>,
+  { t }: Words,
+): readonly { readonly name: string | null; readonly note: string | null; readonly amount: Money }[] {
+  const items = invoice?.items ?? []
+  if (items.length === 0) return [{ name: description, note: null, amount }]
+  return items.map((item) => ({
+    name: item.quantity === 1 ? item.name : `${item.quantity} × ${item.name}`,
+    note: item.taxPercent === null ? null : t('item.tax', { percent: item.taxPercent }),
+    amount: getItemAmount(item, amount.currency),
+  }))
+}
+
+/** Lists the facts that the merchant adds, in the merchant's words. */
+export function listInvoiceFacts(
+  { payment: { invoice, description, reference }, customerTaxId }: Checkout,
+  { t }: Words,
+): { name: string; value: string }[] {
+  const facts: (readonly [string, string | null | undefined])[] = [
+    // Otherwise it is a line.
+    [t('receipt.description'), invoice !== null && invoice.items.length > 0 ? description : null],
+    [t('panel.order'), reference],
+    [t('receipt.invoice'), invoice?.number],
+    [t('receipt.merchant_tax_id'), invoice?.taxId],
+    [t('receipt.customer_tax_id'), customerTaxId],
+  ]
+  return facts.flatMap(([name, value]) => (value ? [{ name, value }] : []))
+}
+
 export function ReceiptFacts({ checkout, words, children }: Shown & { children?: ComponentChildren }) {
   const { t } = words
   const { payment } = checkout
@@ -51,11 +86,11 @@ export function ReceiptFacts({ checkout, words, children }: Shown & { children?:
       <Fact name={t('receipt.on')}>
         <Time at={paidAt(checkout)} style="long" words={words} />
       </Fact>
-      {payment.reference !== null && (
-        <Fact name={t('panel.order')}>
-          <bdi>{payment.reference}</bdi>
+      {listInvoiceFacts(checkout, words).map(({ name, value }) => (
+        <Fact key={name} name={name}>
+          <bdi>{value}</bdi>
         </Fact>
-      )}
+      ))}
       {statement !== null && (
         <Fact name={t('receipt.statement')}>
           <bdi>{statement}</bdi>

@@ -1,4 +1,4 @@
-import { transferLink } from '../../../domain/settlement/deposit.ts'
+import { type TransferRequest, transferLink } from '../../../domain/settlement/deposit.ts'
 import { checksumAddress } from '../../../evm/checksum.ts'
 import { OutlineLink } from '../../kit/button.tsx'
 import { CopyField } from '../../kit/copy.tsx'
@@ -8,7 +8,7 @@ import { Head } from '../../kit/head.tsx'
 import { Qr } from '../../kit/qr.tsx'
 import { Rail } from '../../kit/rail.tsx'
 import type { Checkout } from '../checkout.ts'
-import { type ShownView, shortUsdc } from '../shown.tsx'
+import { type Shown, type ShownView, shortUsdc } from '../shown.tsx'
 import { untilEnd } from './closing.tsx'
 import { OtherWay } from './finish.tsx'
 
@@ -19,10 +19,7 @@ import { OtherWay } from './finish.tsx'
  */
 export function Usdc({ checkout, words, view }: ShownView<'usdc'>) {
   const { t } = words
-  const { micro } = view.transfer
-  const [address, token] = [checksumAddress(view.transfer.address), checksumAddress(view.transfer.token)]
-  const link = transferLink({ ...view.transfer, address, token })
-  const amount = shortUsdc(micro)
+  const amount = shortUsdc(view.transfer.micro)
   const { received } = view
   return (
     <>
@@ -35,17 +32,7 @@ export function Usdc({ checkout, words, view }: ShownView<'usdc'>) {
           </Fact>
         </Facts>
       )}
-      <Qr text={link} name={t('usdc.code', { amount, merchant: checkout.shop.name })} />
-      <OutlineLink href={link} icon="usdc">
-        {t('usdc.open')}
-      </OutlineLink>
-      <SimulatedWallet checkout={checkout} link={link} />
-      <CopyField label={t('usdc.exact')} value={amount} words={words} />
-      <CopyField label={t('usdc.address')} value={address} words={words} />
-      <Fold icon="usdc" title={t('usdc.bare')}>
-        <p>{t('usdc.bare.text')}</p>
-        <Qr text={address} name={t('usdc.bare')} />
-      </Fold>
+      <Transfer checkout={checkout} words={words} transfer={view.transfer} />
       <Rail
         label={t('rail.how')}
         words={words}
@@ -62,7 +49,30 @@ export function Usdc({ checkout, words, view }: ShownView<'usdc'>) {
       {received === null && <OtherWay checkout={checkout} words={words} />}
       <Fold icon="help" title={t('usdc.which')}>
         <p>{t('usdc.which.text')}</p>
-        <CopyField label={t('usdc.contract')} value={token} words={words} />
+        <CopyField label={t('usdc.contract')} value={checksumAddress(view.transfer.token)} words={words} />
+      </Fold>
+    </>
+  )
+}
+
+/** The transfer as a code, as a link that a wallet opens with one press, and as text. */
+export function Transfer({ checkout, words, transfer }: Shown & { transfer: TransferRequest }) {
+  const { t } = words
+  const [address, token] = [checksumAddress(transfer.address), checksumAddress(transfer.token)]
+  const link = transferLink({ ...transfer, address, token })
+  const amount = shortUsdc(transfer.micro)
+  return (
+    <>
+      <Qr text={link} name={t('usdc.code', { amount, merchant: checkout.shop.name })} />
+      <OutlineLink href={link} icon="usdc">
+        {t('usdc.open')}
+      </OutlineLink>
+      <SimulatedWallet checkout={checkout} link={link} />
+      <CopyField label={t('usdc.exact')} value={amount} words={words} />
+      <CopyField label={t('usdc.address')} value={address} words={words} />
+      <Fold icon="usdc" title={t('usdc.bare')}>
+        <p>{t('usdc.bare.text')}</p>
+        <Qr text={address} name={t('usdc.bare')} />
       </Fold>
     </>
   )

@@ -5,7 +5,7 @@ import { type InvoiceFields, MAX_ITEMS, MAX_QUANTITY, readItemPrice } from '../.
 import { storedReference } from '../../../../domain/text.ts'
 import { safeText } from '../fields.ts'
 
-/** What a merchant adds to the receipt. Payments and links read it by the same rules. */
+/** The merchant's additions to the receipt. Payments and links read them by the same rules. */
 
 const ITEM_PRICE = /^-?(?:0|[1-9]\d{0,11})(?:\.\d{1,2})?$/
 const PERCENT = /^(?:0|[1-9]\d?|100)(?:\.\d{1,2})?$/
