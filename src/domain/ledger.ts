@@ -119,8 +119,8 @@ export function refillDone(fact: {
     { account: 'exchange', asset: 'USDC', amount: subtract(costMicro, marketMicro) },
     { account: 'spread', asset: 'USDC', amount: subtract(marketMicro, micro) },
   ]
-  const { lines } = refillLines('refill_done', { refillId, money }, ['conversion', 'refill'])
-  return { kind: 'refill_done', reference: refillId, paymentId: null, lines: [...lines, ...nonZero(usdc)] }
+  const booking = refillLines('refill_done', { refillId, money }, ['conversion', 'refill'])
+  return { ...booking, lines: [...booking.lines, ...nonZero(usdc)] }
 }
 
 function refillLines(

@@ -2,6 +2,9 @@ import { expect, test } from '@jest/globals'
 import {
   conversionKey,
   deliveryWorkflowId,
+  diagnosisWorkflowId,
+  digitsOfId,
+  firstPaymentId,
   formatId,
   ID_PREFIXES,
   type IdKind,
@@ -10,6 +13,7 @@ import {
   paymentWorkflowId,
   readPaymentTime,
   refundKey,
+  refundWorkflowId,
   SETTLE_ACTIVITY_ID,
   typeId,
 } from '../../src/domain/ids.ts'
@@ -90,9 +94,24 @@ test('a payment’s id contains its creation time, to the millisecond, and no ot
   ])
 })
 
+test('the first id of a payment at a time is the smallest that has this time', () => {
+  const time = Date.UTC(2026, 11, 1)
+  const first = firstPaymentId(time)
+  expect(first).toMatch(/^pay_[0-9a-z]{10}0{16}$/)
+  expect([isId('payment', first), readPaymentTime(first)]).toEqual([true, time])
+  expect(firstPaymentId(time - 1) < first).toBe(true)
+})
+
+test('ids of all kinds are compared by their digits', () => {
+  expect(digitsOfId(`pay_${SUFFIX}`)).toBe(SUFFIX)
+  expect(digitsOfId(`plink_${SUFFIX}`)).toBe(SUFFIX)
+})
+
 test('values that are derived from an id never change: workflows, and keys that partners have stored', () => {
   expect(paymentWorkflowId('pay_1')).toBe('pay_1')
+  expect(refundWorkflowId('re_1')).toBe('re_1')
   expect(deliveryWorkflowId('evt_1', 'we_1')).toBe('whd_evt_1_we_1')
+  expect(diagnosisWorkflowId('we_1')).toBe('diagnosis_we_1')
   expect([1, 2].map((order) => conversionKey('pay_1', order))).toEqual(['pay_1:convert', 'pay_1:convert:2'])
   expect(notificationWorkflowId('nch_1')).toBe('ntf_nch_1')
   expect([1, 2].map((order) => refundKey('att_1', order))).toEqual(['att_1:refund', 'att_1:refund:2'])

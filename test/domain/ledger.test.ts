@@ -15,6 +15,24 @@ test('USDC at an address of the platform is in suspense until its payment takes 
   ])
 })
 
+test('USDC at the address of a refund is taken by the platform, or goes back to the merchant', () => {
+  const fact = { paymentId: 'pay_1', reference: 're_1', micro: '7' }
+  expect(listFacts(ledger.refundTaken(fact))).toEqual([
+    'refund_taken re_1 pay_1',
+    'suspense USDC 7',
+    'exchange USDC -7',
+  ])
+  expect(listFacts(ledger.returned(fact))).toEqual(['returned re_1 pay_1', 'suspense USDC 7', 'deposits USDC -7'])
+})
+
+test('a release of reserves pays what the merchant is owed from the treasury', () => {
+  expect(listFacts(ledger.reservePaid({ ownerId: 'rel_1', microUsdc: '7' }))).toEqual([
+    'reserve_paid rel_1 null',
+    'merchant_payable USDC 7',
+    'treasury USDC -7',
+  ])
+})
+
 test('the treasury, the addresses and the gas are booked by their movements', () => {
   const fact = { reference: 'x', micro: '5' }
   expect(listFacts(ledger.toppedUp(fact))).toEqual(['topped_up x null', 'treasury USDC 5', 'conversion USDC -5'])
