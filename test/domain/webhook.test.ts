@@ -10,11 +10,13 @@ import {
   DISABLE_NEEDS_FAILING_SECONDS,
   deliverySummary,
   describeAnswer,
+  getEventSubject,
   isOverloaded,
   isScheduleUsedUp,
   isWebhookEventType,
   longestDelaySeconds,
   nextDelaySeconds,
+  renderEndpoint,
   WEBHOOK_EVENT_TYPES,
 } from '../../src/domain/webhook.ts'
 
@@ -125,6 +127,64 @@ describe('Deliveries in words', () => {
 
 it('an endpoint is disabled after five days without success, twelve hours of which concern one delivery', () => {
   expect([DISABLE_AFTER_SECONDS, DISABLE_NEEDS_FAILING_SECONDS]).toEqual([432_000, 43_200])
+})
+
+describe('The object of an endpoint', () => {
+  const endpoint = {
+    id: 'we_1',
+    livemode: true,
+    url: 'https://shop.example/hooks',
+    description: 'shop',
+    enabled_events: ['payment.succeeded'],
+    secrets: [{ expires_at: null }],
+    disabled_at: null,
+    disabled_reason: null,
+    failing_since: null,
+    created_at: new Date('2026-11-01T00:00:00.000Z'),
+    updated_at: new Date('2026-11-02T00:00:00.000Z'),
+  } satisfies Parameters<typeof renderEndpoint>[0]
+  const rendered = {
+    id: 'we_1',
+    object: 'webhook_endpoint',
+    livemode: true,
+    url: 'https://shop.example/hooks',
+    description: 'shop',
+    enabled_events: ['payment.succeeded'],
+    status: 'enabled',
+    disabled_at: null,
+    disabled_reason: null,
+    failing_since: null,
+    previous_secret_expires_at: null,
+    created_at: '2026-11-01T00:00:00.000Z',
+    updated_at: '2026-11-02T00:00:00.000Z',
+  }
+
+  it('an enabled endpoint has no secret in its object, and nothing that failed', () => {
+    expect(renderEndpoint(endpoint)).toEqual(rendered)
+  })
+
+  it('a disabled endpoint names since when and why, and until when the previous secret is valid', () => {
+    const since = '2026-11-03T00:00:00.000Z'
+    const changes = {
+      disabled_at: new Date(since),
+      disabled_reason: 'failing' as const,
+      failing_since: new Date(since),
+      secrets: [{ expires_at: null }, { expires_at: since }],
+    }
+    expect(renderEndpoint({ ...endpoint, ...changes })).toEqual({
+      ...rendered,
+      status: 'disabled',
+      disabled_at: since,
+      disabled_reason: 'failing',
+      failing_since: since,
+      previous_secret_expires_at: since,
+    })
+  })
+})
+
+it('the subject of an event is the word before the point', () => {
+  expect(getEventSubject('payment_link.completed')).toBe('payment_link')
+  expect(getEventSubject('payment.succeeded')).toBe('payment')
 })
 
 it('the types of events are known', () => {
