@@ -29,6 +29,9 @@ const two = opened(attempt(), attempt({ id: 'att_2' }))
 const usdc = opened(usdcAttempt())
 const gone = says({ status: 'canceled' })
 const closes = (closedAs: 'expired' | 'canceled' | 'failed'): Step => sets({ closedAs })
+const ends: Step = (state) =>
+  computed({ ...state, sales: state.sales.map((sale) => ({ ...sale, state: 'ended' as const })) })
+const ODD = { status: 'paid', amount: { minor: '9000', currency: 'EUR' } } as const
 const odd = (minor: string): Step => says({ status: 'paid', received: '10000', amount: { minor, currency: 'EUR' } })
 const cause = (say: Extract<Cause, { say: string }>['say'], outside = false): Cause => ({
   say,
@@ -307,6 +310,29 @@ describe('The entries of a change', () => {
       ['→ processing: The partner released the payment (partner)'],
     ],
     [
+      'a report of too little money that matches again',
+      after(one, says({ ...ODD, received: '3000' })),
+      pays('3000'),
+      [],
+    ],
+    [
+      'a give-back through the partner, whose order is canceled then',
+      after(
+        handed,
+        decides({ say: 'give_back', accountId: 'att_1' }),
+        sets({ payout: 'void' }),
+        setsAttempt({ back: 'asked' }),
+      ),
+      gone,
+      ['→ refunded: The money went back to the buyer through the partner (operator)'],
+    ],
+    [
+      'a second sale that brings nothing, after the first one',
+      after(two, pays(), gone, ends, pays('10000', 'att_2'), says({ status: 'canceled' }, 'att_2')),
+      ends,
+      ['payment.conversion_ended: The converter has not filled the order, and never will (system)'],
+    ],
+    [
       'a decline of the second order, after the first one',
       after(two, says({ status: 'declined' })),
       says({ status: 'declined' }, 'att_2'),
@@ -315,7 +341,7 @@ describe('The entries of a change', () => {
     [
       'a sale that brings nothing',
       after(one, pays(), gone),
-      (state) => computed({ ...state, sales: state.sales.map((sale) => ({ ...sale, state: 'ended' })) }),
+      ends,
       ['payment.conversion_ended: The converter has not filled the order, and never will (system)'],
     ],
     ['a refund of a settled payment', after(settled, setsAttempt({ refunding: '2000' })), pays('8000'), []],
@@ -404,6 +430,13 @@ describe('The entries of a change', () => {
       decides({ say: 'write_off' }),
       cause('write_off'),
       ['→ failed: An operator ended it as failed, before any money arrived (operator)'],
+    ],
+    [
+      'given back through the partner',
+      after(one, says({ status: 'open', received: '3000' })),
+      decides({ say: 'give_back', accountId: 'att_1' }),
+      cause('give_back'),
+      ['→ under_review: The money goes back to the buyer (operator)'],
     ],
     [
       'held before any money',
