@@ -24,7 +24,6 @@ export function describeStepToOperator(payment: PaymentSnapshot): string {
     case 'sell':
       return 'The partner has the buyer’s money. It is being converted to USDC and paid out.'
     case 'hand_over':
-      return ON_ITS_WAY
     case 'await_payout':
       return payment.status === 'under_review' ? VOIDING : ON_ITS_WAY
     case 'end_sale':

@@ -170,15 +170,15 @@ test('money received in another currency than the order does not count', () => {
   expect(money(withReading(attempt(), { order: report, rate: RATE, account: 'ours', at: AT }))).toBe('open 0 currency')
 })
 
-describe('A report with news', () => {
-  test('a report has news if it changes the status, the money or the misfit', () => {
+describe('A report that is stored', () => {
+  test('a report is stored if it changes the status, the money or the misfit', () => {
     expect(hasNewReading(paid, { ...paid, silent: true, partnerReference: 'other' })).toBe(false)
     expect(hasNewReading(paid, { ...paid, status: 'on_hold' })).toBe(true)
     expect(hasNewReading(paid, { ...paid, held: '9999' })).toBe(true)
     expect(hasNewReading(paid, { ...paid, misfit: OTHER_TOKEN })).toBe(true)
   })
 
-  test('a new attempt has news as soon as its partner was asked', () => {
+  test('the first report is stored as soon as the partner was asked', () => {
     expect(hasNewReading(null, attempt({ status: 'opening' }))).toBe(false)
     expect(hasNewReading(null, attempt())).toBe(true)
   })

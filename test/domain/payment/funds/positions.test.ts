@@ -47,6 +47,26 @@ test('a sale that the payment has not taken belongs to the platform', () => {
   ])
 })
 
+test('a sale that the converter has not filled is not in the books', () => {
+  const asked = { ...sale, fill: null, state: 'asked' } as const
+  expect(books(newFunds({ accounts: [paid()], sales: [asked] }))).toEqual(['merchant_payable EUR -10000', RECEIVED])
+})
+
+test('a second sale, of another account than the one that was taken, belongs to the platform', () => {
+  const other = newAccount('b', 'INR', { report: 'over', held: 0n })
+  const second: Sale = { ...sale, number: 2, accountId: 'b', units: 500n, fill: 6n }
+  expect(books(newFunds({ accounts: [paid(), other], sales: [sale, second], taken }))).toEqual([
+    'conversion EUR -10000',
+    'conversion INR -500',
+    'conversion USDC 996',
+    'exchange INR 500',
+    'exchange USDC 4',
+    'fee_revenue USDC -45',
+    'merchant_payable USDC -955',
+    RECEIVED,
+  ])
+})
+
 test('a sale stays in the books when its payout is void and the money goes back', () => {
   const accounts = [paid({ held: 0n, report: 'over' })]
   expect(books(newFunds({ accounts, sales: [sale], taken, payout: 'void' }))).toEqual([
