@@ -487,22 +487,22 @@ describe('The entries of a change', () => {
 })
 
 describe('The data of an entry', () => {
-  const dataOf = (before: PaymentWithAttempts, step: Step): object[] =>
+  const listData = (before: PaymentWithAttempts, step: Step): object[] =>
     describeChange(before, step(before), null).notes.map(({ data }) => data)
 
   test('an entry about an order names nothing that it did not report', () => {
     const declined = says({ status: 'declined', failureCode: 'declined' })
-    expect(dataOf(one, declined)).toStrictEqual([
+    expect(listData(one, declined)).toStrictEqual([
       { attempt_id: 'att_1', provider: 'wallet_app', failure_code: 'declined' },
     ])
-    expect(dataOf(two, says({ status: 'verification_required' }))).toStrictEqual([
+    expect(listData(two, says({ status: 'verification_required' }))).toStrictEqual([
       { attempt_id: 'att_1', provider: 'wallet_app' },
     ])
   })
 
   test('a failure that was named before is not named again', () => {
     const declined = after(two, says({ status: 'declined', failureCode: 'declined' }))
-    expect(dataOf(declined, says({ status: 'expired', failureCode: 'declined' }))).toStrictEqual([
+    expect(listData(declined, says({ status: 'expired', failureCode: 'declined' }))).toStrictEqual([
       { attempt_id: 'att_1', provider: 'wallet_app' },
     ])
   })
@@ -511,24 +511,24 @@ describe('The data of an entry', () => {
     const before = after(one, pays(), odd('9000'))
     const misfit = odd('8000')(before).attempts[0]?.misfit
     expect(misfit).not.toBeNull()
-    expect(dataOf(before, odd('8000'))).toStrictEqual([{ attempt_id: 'att_1', provider: 'wallet_app', misfit }])
+    expect(listData(before, odd('8000'))).toStrictEqual([{ attempt_id: 'att_1', provider: 'wallet_app', misfit }])
   })
 
   test('entries about a conversion have its figures, and those of the sale that was taken', () => {
     const unneeded = after(two, pays(), gone)
-    expect(dataOf(unneeded, fills(109_000_000n))).toStrictEqual([{ reference: 'fill', filled_micro: '109000000' }])
+    expect(listData(unneeded, fills(109_000_000n))).toStrictEqual([{ reference: 'fill', filled_micro: '109000000' }])
     const first = after(unneeded, fills(109_000_000n), (state) =>
       computed({ ...state, sales: state.sales.map((sale) => ({ ...sale, reference: 'first' })) }),
     )
-    expect(dataOf(after(first, pays('10000', 'att_2')), fills())).toStrictEqual([
+    expect(listData(after(first, pays('10000', 'att_2')), fills())).toStrictEqual([
       { gross_micro: '110000000', reference: 'fill' },
     ])
   })
 
   test('entries about a chargeback have its amount and the loss in total', () => {
     const data = (units: string, lost: string) => ({ attempt_id: 'att_1', asset: 'EUR', units, lost })
-    expect(dataOf(settled, pays('4000'))[1]).toStrictEqual(data('6000', '6000'))
-    expect(dataOf(after(settled, pays('4000')), pays('7000'))[1]).toStrictEqual(data('3000', '3000'))
+    expect(listData(settled, pays('4000'))[1]).toStrictEqual(data('6000', '6000'))
+    expect(listData(after(settled, pays('4000')), pays('7000'))[1]).toStrictEqual(data('3000', '3000'))
   })
 })
 
