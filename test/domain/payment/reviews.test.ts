@@ -293,7 +293,7 @@ describe('A review names the facts with their amounts, and the possible decision
   test('a sale that hangs has a review also if other money must be sold', () => {
     const hanging = after(two, pays('10000', 'att_2'), pays(), sets({ stuck: 'att_2' }))
     expect(hanging.payment).toMatchObject({ paidAttemptId: 'att_1', statusReason: 'sale_stuck' })
-    expect(hanging.payment.reviews).toMatchObject([{ reason: 'sale_stuck', attemptId: 'att_2' }])
+    expect(hanging.payment.reviews[0]).toMatchObject({ reason: 'sale_stuck', attemptId: 'att_2' })
     expect(toSnapshot(hanging).next).toBe('end_sale')
     const ended = { ...hanging, sales: hanging.sales.map((sale) => ({ ...sale, state: 'ended' as const })) }
     expect(after(ended, sets({ stuck: null })).payment.status).toBe('processing')
