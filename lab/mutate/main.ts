@@ -31,7 +31,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   'link/report.ts': ['link/link'],
   'partner/drivers.ts': ['methods', 'offers'],
   'partner/offering.ts': ['methods', 'offers'],
-  'payment/derived.ts': ['payment/derived', 'payment/states'],
+  'payment/derived.ts': FUNDS,
   'payment/funds/account.ts': FUNDS,
   'payment/funds/answer.ts': FUNDS,
   'payment/funds/funds.ts': FUNDS,

@@ -250,6 +250,77 @@ describe('Money that leaves a payment', () => {
   })
 })
 
+describe('A payment with two orders', () => {
+  test.each<[string, PaymentWithAttempts, string]>([
+    ['one withholds money', after(two, says({ status: 'on_hold' })), 'under_review (withheld, -) → review'],
+    [
+      'one has another token',
+      after(opened(usdcAttempt(), usdcAttempt({ id: 'att_2' })), says({ status: 'wrong_asset' })),
+      'under_review (other_token, wrong_asset) → review',
+    ],
+    [
+      'one has a part of the price',
+      after(opened(usdcAttempt(), card), brings('open', '50000000')),
+      'pending (-, underpaid) → await_buyer',
+    ],
+    [
+      'one waits for an identity check',
+      after(two, says({ status: 'verification_required' })),
+      'pending (-, verification_required) → await_buyer',
+    ],
+    [
+      'the payout is void, and one has the money',
+      after(two, pays(), fills(), handsOver, voided),
+      'under_review (excess, -) → review',
+    ],
+    [
+      'the payout is void, and the money of one goes back',
+      after(two, pays(), fills(), handsOver, voided, givesBack),
+      'under_review (giving_back, -) → give_back',
+    ],
+  ])('the state of one order decides: %s', (_what, state, expected) => {
+    expect(summary(state)).toBe(expected)
+  })
+})
+
+describe('The money of a payment', () => {
+  test('only money that was paid out can be lost, in the unit of its order', () => {
+    const lost = (state: PaymentWithAttempts) => state.payment.lostMinor
+    const second = after(two, pays('10000', 'att_2'), fills(), handsOver)
+    expect([lost(settled), lost(after(settled, pays('4000')))]).toEqual(['0', '6000'])
+    expect([lost(after(second, pays('4000', 'att_2'))), lost(after(second, paysOut(), pays('4000', 'att_2')))]).toEqual(
+      ['0', '6000'],
+    )
+  })
+
+  test('a payment that was given back shows its money as it was', () => {
+    const given = after(one, pays('4000'), givesOutside)
+    expect(given.payment).toMatchObject({
+      status: 'refunded',
+      paidAttemptId: 'att_1',
+      providerUsed: 'wallet_app',
+      methodUsed: 'banking_app',
+      confirmed: { minor: '4000', currency: 'EUR' },
+      paidAt: AT,
+    })
+  })
+
+  test('a payment whose money has left is not delayed, and has no money', () => {
+    const delayed = after(one, pays('4000'), sets({ delayedAt: AT }))
+    expect(delayed.payment).toMatchObject({ delayedAt: AT, paidAt: AT })
+    expect(after(delayed, gone).payment).toMatchObject({ delayedAt: null, paidAt: null, confirmed: null })
+  })
+
+  test('money after the expiry is not late any more once its payout is void', () => {
+    const late = after(one, sets({ closedAs: 'expired' }), pays(), fills(), handsOver)
+    expect([late.payment.exception, after(late, gone, voided).payment.exception]).toEqual(['paid_late', null])
+  })
+
+  test('a payment without orders is created', () => {
+    expect(createState().payment.status).toBe('created')
+  })
+})
+
 describe('Random payments', () => {
   const STEPS: readonly Step[] = [
     ...['att_1', 'att_2'].flatMap((id) => [
