@@ -47,25 +47,20 @@ class RulesRunner {
     Object.assign(instruments, { mutantCoverage: undefined, activeMutant: undefined, hitCount: undefined })
     /** @type {Result[]} */
     const tests = []
-    for (const file of this.files) for (const test of await loadTests(file)) tests.push(await runTest(test))
+    for await (const result of runTests(this.files)) tests.push(result)
     return { status: 'complete', tests, mutantCoverage: instruments.mutantCoverage }
   }
 
   /** @param {{ activeMutant: { id: string }, testFilter?: string[], hitLimit?: number }} run */
   async mutantRun({ activeMutant, testFilter, hitLimit }) {
     Object.assign(instruments, { activeMutant: activeMutant.id, hitLimit, hitCount: hitLimit && 0 })
-    const wanted = testFilter && new Set(testFilter)
+    const files = this.files.filter((file) => testFilter?.some((id) => id.startsWith(`${file} `)) ?? true)
     let nrOfTests = 0
     try {
-      for (const file of this.files) {
-        if (testFilter?.every((id) => !id.startsWith(`${file} `))) continue
-        for (const test of await loadTests(file)) {
-          if (wanted?.has(test.id) === false) continue
-          nrOfTests += 1
-          const { id, status, failureMessage } = await runTest(test)
-          if (isAtLimit()) return { status: 'timeout' }
-          if (status === FAILED) return { status: 'killed', killedBy: [id], failureMessage, nrOfTests }
-        }
+      for await (const { id, status, failureMessage } of runTests(files, testFilter && new Set(testFilter))) {
+        nrOfTests += 1
+        if (isAtLimit()) return { status: 'timeout' }
+        if (status === FAILED) return { status: 'killed', killedBy: [id], failureMessage, nrOfTests }
       }
       return { status: 'survived', nrOfTests }
     } catch (error) {
@@ -80,12 +75,24 @@ const getSize = (/** @type {string} */ file) => statSync(resolve(ROOT, file)).si
 
 const isAtLimit = () => (instruments.hitCount ?? 0) > (instruments.hitLimit ?? Number.POSITIVE_INFINITY)
 
+/**
+ * Runs the tests one after the other, until the caller has seen enough.
+ * @param {readonly string[]} files @param {ReadonlySet<string>} [wanted] only the tests with these ids
+ */
+async function* runTests(files, wanted) {
+  for (const file of files)
+    for (const test of await loadTests(file)) if (wanted?.has(test.id) ?? true) yield await runTest(test)
+}
+
 /** @param {Test} test @returns {Promise<Result>} */
 async function runTest({ id, run }) {
   instruments.currentTestId = id
   const start = performance.now()
   const result = (/** @type {number} */ status, failureMessage = '') => ({
-    ...{ id, name: id, status, failureMessage },
+    id,
+    name: id,
+    status,
+    failureMessage,
     timeSpentMs: Math.round(performance.now() - start),
   })
   try {
