@@ -357,6 +357,10 @@ describe('Offers by driver', () => {
     expect(listOffered(razorpay)[2]?.methods).toEqual(['upi'])
   })
 
+  test('a deployment without USDC has no times of it', () => {
+    expect(withMeasuredTimes(createTestOffering(), () => ({})).crypto).toBeNull()
+  })
+
   test('no driver serves a method or a currency that its provider does not promise', () => {
     for (const provider of PROVIDER_NAMES)
       for (const driver of DRIVERS[provider]) {
