@@ -487,7 +487,7 @@ describe('The entries of a change', () => {
 })
 
 describe('The data of an entry', () => {
-  const listData = (before: PaymentWithAttempts, step: Step): object[] =>
+  const listData = (before: PaymentWithAttempts, step: Step): (object | undefined)[] =>
     describeChange(before, step(before), null).notes.map(({ data }) => data)
 
   test('an entry about an order names nothing that it did not report', () => {
