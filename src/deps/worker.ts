@@ -230,12 +230,15 @@ function composeActivities(
     local_partner: settings.local_partner.account,
     crypto: CRYPTO_ACCOUNT,
   }
-  const money = { db: shared.db, context: shared.context, partners, accounts, rates }
+  const payouts: PaymentDeps['payouts'] = {
+    getTreasury: (paymentId) => getTreasury(paymentId, shared.treasuries),
+    ...PAYOUTS,
+  }
+  const money = { db: shared.db, context: shared.context, partners, accounts, rates, payouts }
   const payment = createPaymentActivities({
     ...money,
     converter: shared.calls.converter,
     float: composeFloat(config),
-    payouts: { getTreasury: (paymentId) => getTreasury(paymentId, shared.treasuries), ...PAYOUTS },
   })
   return {
     activities: {

@@ -58,6 +58,7 @@ const MOVES = {
   written_off: ['operator', 'An operator recorded that it is dealt with'],
   payout_retried: ['operator', 'The payout is tried again'],
   giving_back: ['operator', 'The money goes back to the buyer'],
+  refunded_by_merchant: ['merchant', 'The merchant refunds the payment before it is settled'],
   refunded_through_partner: ['operator', 'The money went back to the buyer through the partner'],
   refunded_outside: ['operator', 'The money went back to the buyer outside of the partner'],
 } as const satisfies Record<string, readonly [Actor, string]>
@@ -86,6 +87,7 @@ const NOTES = {
   'decision.settle': ['operator', 'An operator settles what is there'],
   'decision.give_back': ['operator', 'An operator gives money back to the buyer'],
   'decision.give_back_outside': ['operator', 'The buyer got money back from elsewhere'],
+  'decision.give_back_by_merchant': ['merchant', 'The merchant refunds the payment before it is settled'],
   'decision.write_off': ['operator', 'An operator recorded that it is dealt with'],
   'decision.hold': ['operator', 'An operator holds the payment'],
   'decision.release': ['operator', 'An operator released the hold'],
@@ -102,14 +104,17 @@ const NOTES = {
     'system',
     'The block of the transfer was replaced; the transfer is final in another block',
   ],
-  'refund.requested': ['operator', 'A refund was requested from the partner'],
+  'refund.requested': ['system', 'A refund was requested from the partner'],
   'refund.created': ['merchant', 'A refund was created: it waits for USDC of the merchant'],
   'refund.signed': ['merchant', 'The merchant signed the transfer that pays for the refund'],
   'refund.received': ['system', 'USDC arrived at the address of the refund'],
   'refund.funded': ['system', 'The USDC for the refund is final'],
   'refund.asked': ['system', 'The partner was asked to refund the buyer'],
   'refund.succeeded': ['partner', 'The partner has refunded the buyer'],
-  'refund.failed': ['system', 'The refund has failed: its USDC goes back to the wallet of the merchant'],
+  'refund.failed': [
+    'system',
+    'The refund has failed. USDC that was sent for it goes back to the wallet of the merchant',
+  ],
   'refund.canceled': ['merchant', 'The refund was canceled'],
   'refund.expired': ['system', 'The USDC for the refund did not arrive in time'],
   'refund.returned': ['system', 'USDC of the refund is final at the wallet of the merchant'],
@@ -130,6 +135,7 @@ const KINDS: Partial<Record<NoteReason, string>> = {
   'attempt.refused': 'attempt.declined',
   'deposit.other_token': 'deposit.received',
   'decision.give_back_outside': 'decision.give_back',
+  'decision.give_back_by_merchant': 'decision.give_back',
 }
 
 export function createNote(reason: NoteReason, data: object = {}): Note {

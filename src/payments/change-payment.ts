@@ -4,6 +4,7 @@ import { lockLinks } from '../db/links/completed-links.ts'
 import { changeMessages } from '../db/outbox.ts'
 import { writePayments } from '../db/payments/payment-writes.ts'
 import { loadPayment, lockPayments } from '../db/payments/payments.ts'
+import { wakePendingRefunds } from '../db/refunds/refunds.ts'
 import { eventRow } from '../db/webhooks/events.ts'
 import { decideChange, type PaymentChange } from '../domain/payment/change.ts'
 import type { Payment, PaymentWithAttempts } from '../domain/payment/payment-object.ts'
@@ -126,6 +127,7 @@ async function write(db: Queryable, decided: readonly Decided[]): Promise<readon
   const statements = [
     ...decided.flatMap(({ drafted }) => drafted.statements),
     ...(relayed.length > 0 ? [changeMessages(relayed)] : []),
+    ...decided.flatMap(({ change }) => (change === null ? [] : listEndedGiveBacks(change).map(wakePendingRefunds))),
   ]
   const changes = decided.flatMap(({ change }) => (change === null ? [] : [addEventRows(change)]))
   const conditions = decided.flatMap(({ drafted }) => drafted.conditions)
@@ -141,6 +143,14 @@ async function write(db: Queryable, decided: readonly Decided[]): Promise<readon
     return { state: written?.after ?? before, events }
   })
 }
+
+/** The attempts whose give-back has ended with the change: a refund of the merchant can wait for it. */
+const listEndedGiveBacks = ({ before, attempts }: PaymentChange): string[] =>
+  attempts.flatMap(({ id, back, returned }) => {
+    const known = before.attempts.find((attempt) => attempt.id === id)
+    const hasEnded = known !== undefined && ((known.back !== 'no' && back === 'no') || known.returned !== returned)
+    return hasEnded ? id : []
+  })
 
 function addEventRows(change: PaymentChange) {
   const { id: paymentId, merchantId, livemode, updatedAt: at } = change.after.payment

@@ -77,6 +77,7 @@ const NOTES: Record<Exclude<Actor, 'merchant'>, readonly NoteReason[]> = {
     'deposit.received',
     'deposit.other_token',
     'deposit.surplus',
+    'refund.requested',
   ],
   buyer: ['payment.expiry_extended', 'attempt.sent'],
   partner: [
@@ -95,7 +96,6 @@ const NOTES: Record<Exclude<Actor, 'merchant'>, readonly NoteReason[]> = {
     'decision.write_off',
     'decision.hold',
     'decision.release',
-    'refund.requested',
     'payment.reserve_held_again',
   ],
 }

@@ -298,6 +298,8 @@ describe('A refill', () => {
       amount: eur(minor),
       reason: null,
       metadata: null,
+      fundFrom: 'wallet' as const,
+      paymentVersion: 1,
       request: null,
     }
     await insertRefund(db, { merchantId: 'mer_1', livemode: false }, { ...order, ...terms })

@@ -42,10 +42,15 @@ export function changeLockedMoney(
       id,
       change: async (draft) => {
         await change(draft, tx)
-        if (mustVoid(draft)) await voidPayout(draft, tx, payouts)
+        await voidUncoveredPayout(draft, tx, payouts)
       },
     }),
   )
+}
+
+/** Call it at the end of every change by which money could go back, in the same transaction. */
+export async function voidUncoveredPayout(draft: PaymentDraft, tx: Tx, payouts: PayoutQueue): Promise<void> {
+  if (mustVoid(draft)) await voidPayout(draft, tx, payouts)
 }
 
 const mustVoid = ({ state }: PaymentDraft): boolean => findMoneyStep(toFunds(state)).do === 'void'

@@ -12,7 +12,12 @@ import { changeLockedMoney } from './change-money.ts'
 import { decisionRefused } from './give-back.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
-export type DecisionOrder = Decision & { readonly paymentId: string; readonly say: Say }
+export type DecisionOrder = Decision & {
+  readonly paymentId: string
+  readonly say: Say
+  /** The merchant's refund that it carries out: then its author is the merchant. */
+  readonly refund?: string
+}
 
 export type DecisionResult = ActivityAnswer & { readonly message: string; readonly unsure?: true }
 
@@ -58,8 +63,12 @@ async function findEarlierTry(
 
 type CarryingOut = { readonly draft: PaymentDraft; readonly tx: Tx; readonly order: DecisionOrder }
 
-async function carryOut({ payouts }: PaymentDeps, { draft, tx, order }: CarryingOut): Promise<void> {
-  const { say, operator, reason, proof } = order
+/** Throws `DecisionRefused` if the payment, as it is now, does not offer the decision. */
+export async function carryOut(
+  { payouts }: Pick<PaymentDeps, 'payouts'>,
+  { draft, tx, order }: CarryingOut,
+): Promise<void> {
+  const { say, operator, reason, proof, refund } = order
   const { state } = draft
   const answer = toAnswer(say, order, toSnapshot(state))
   if (typeof answer === 'string') throw decisionRefused(answer)
@@ -69,7 +78,14 @@ async function carryOut({ payouts }: PaymentDeps, { draft, tx, order }: Carrying
   const attemptId = answer.say === 'give_back' ? answer.accountId : null
   draft.setCause({
     say,
-    data: { operator, reason, outside, ...(proof !== undefined && { proof }), attempt_id: attemptId },
+    data: {
+      operator,
+      reason,
+      outside,
+      ...(proof !== undefined && { proof }),
+      ...(refund !== undefined && { refund }),
+      attempt_id: attemptId,
+    },
   })
   draft.setFunds(withAnswer(before, answer))
   await insertDecision(tx, { ...order, attemptId, outside, version: state.payment.version + 1, at: draft.at })

@@ -12,6 +12,7 @@ import { type ChangedRefund, changeRefund, type RefundDraft } from '../../paymen
 import { notYet } from '../failure.ts'
 import { applyOrder } from '../payment/apply-order.ts'
 import { callSignal, createReading, type OrderReading, toAsk, toOrderRef } from '../payment/partner-calls.ts'
+import { giveBackRefund } from './give-back-refund.ts'
 import { createRefundAnswer, type RefundDeps } from './refund-deps.ts'
 
 /** Seconds after which a try that met another change of the payment is made again. */
@@ -23,6 +24,7 @@ const AGAIN_SECONDS = 1
  */
 export async function askRefund(deps: RefundDeps, id: string): Promise<RefundAnswer> {
   const known = await loadRefund(deps.db, id)
+  if (known.fundFrom === 'payment') return giveBackRefund(deps, id)
   const begun = isWithPartner(known) ? await begin(deps, known) : { refund: known, events: [] }
   if (begun.refund.status !== 'pending') return createRefundAnswer(begun)
   const result = await callPartner(deps, begun.refund)

@@ -4,7 +4,7 @@ import { type RefundAnswer, toRefundSnapshot } from '../../domain/refund/refund-
 import type { ChangedRefund } from '../../payments/change-refund.ts'
 import type { PaymentDeps } from '../payment/payment-deps.ts'
 
-export type RefundDeps = Pick<PaymentDeps, 'db' | 'partners' | 'accounts' | 'rates' | 'context'> & {
+export type RefundDeps = Pick<PaymentDeps, 'db' | 'partners' | 'accounts' | 'rates' | 'context' | 'payouts'> & {
   /** Null: the deployment makes no addresses. */
   readonly addresses: RefundAddresses | null
 }

@@ -151,7 +151,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   refunded_amount:
     'What refunds have given back to the buyer, in major units of the currency that the partner charged.',
   refundable_amount:
-    'What a new refund can be of, in the same unit: what was paid, less refunds and chargebacks. `0.00` before the settlement, and for a payment in USDC.',
+    'What a new refund can be of, in the same unit: what was paid, less refunds and chargebacks. `0.00` before the settlement, when only the whole payment can be refunded, and for a payment in USDC.',
+  fund_from:
+    'Where the money comes from. `wallet`: you pay in USDC. `payment`: the payment is not settled, and its own money goes back, without a fee.',
   refunds_count: 'The number of refunds, in any state.',
 
   // Refunds
@@ -163,7 +165,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Refund.status_reason': 'Why it failed, for programs. Null: it did not.',
   'Refund.reason': 'Your own words. Null: none.',
   'createRefund.reason': 'Your own words, such as why the buyer gets money back.',
-  funding: 'How you pay for the refund in USDC.',
+  funding: 'How you pay for the refund in USDC. Null if `fund_from` is `payment`.',
   required_usdc: 'USDC that must be final at the address until `expires_at`.',
   'funding.received_usdc': 'USDC that is final at the address. What is too much or too late goes back to `wallet`.',
   'funding.wallet':
@@ -184,8 +186,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Why the token refuses the transfer that your wallet has signed, for programs. It is tried again every 30 seconds, and you can sign again. Null: it does not, as far as known.',
   'fundRefund.signature': 'The signature of `funding.typed_data`, as your wallet returned it.',
   'funding.tx_hash': 'The last transfer to the address. Null: none.',
-  'Refund.partner_reference':
-    'The key under which the partner knows the refund, which is its id. Null: it was not asked yet.',
+  'Refund.partner_reference': 'The key under which the partner is asked for the refund. Null: it was not asked yet.',
   returned_tx_hash: 'The last transfer of USDC back to `funding.wallet`. Null: none.',
   'Refund.funded_at': 'When the USDC was final (RFC 3339, UTC). Null: not yet.',
   'Refund.succeeded_at': 'When the partner had given the money back (RFC 3339, UTC). Null: not yet.',

@@ -16,6 +16,7 @@ export const REFUND = {
   status: 'awaiting_funds',
   status_reason: null,
   reason: 'One ticket was returned',
+  fund_from: 'wallet',
   metadata: { ticket: '2' },
   funding: {
     required_usdc: '21.680000',

@@ -48,7 +48,7 @@ export function readStatement(db: Queryable, tenant: Tenant, span: StatementSpan
           from line group by 1),
         refunded as (
           select to_char(succeeded_at at time zone 'UTC', ${form}) as period, count(*) as refunds, sum(required_micro) as taken
-          from refund where ${owned(tenant)} and status = 'succeeded'
+          from refund where ${owned(tenant)} and status = 'succeeded' and fund_from = 'wallet'
             and succeeded_at >= ${span.from}::timestamptz and succeeded_at < ${span.to}::timestamptz
           group by 1),
         charged_back as (

@@ -1,4 +1,4 @@
--- Refunds: money that goes back to buyers of settled payments, paid for by their merchants in USDC.
+-- Refunds: money that goes back to buyers because their merchants say so. After the settlement the merchants pay for it in USDC.
 
 create table refund (
   id text primary key,
@@ -12,12 +12,14 @@ create table refund (
   currency text not null check (currency ~ '^[A-Z]{3}$'),
   reason text,
   metadata jsonb,
+  fund_from text not null check (fund_from in ('wallet', 'payment')),
+  payment_version int not null,
   status text not null default 'awaiting_funds' check (status in
     ('awaiting_funds', 'funded', 'pending', 'succeeded', 'failed', 'canceled', 'expired')),
-  status_reason text check (status_reason in ('money_gone', 'refused', 'usdc_returned', 'wallet_not_allowed', 'no_addresses')),
+  status_reason text check (status_reason in ('money_gone', 'refused', 'payment_changed', 'usdc_returned', 'wallet_not_allowed', 'no_addresses')),
   rate text not null,
   rate_source text not null,
-  required_micro units not null check (required_micro > 0),
+  required_micro units not null check ((required_micro > 0) = (fund_from = 'wallet')),
   received_micro units not null default 0,
   chain_id int not null default 0,
   token chain_address,
@@ -48,15 +50,17 @@ create table refund (
   check (status <> 'succeeded' or received_micro >= required_micro)
 );
 comment on table refund is
-  'A refund of a settled payment. The merchant pays for it in USDC; then the partner gives the money back. Its workflow changes the row; each change adds one to `version`.';
-comment on column refund.attempt_id is 'The order whose money was paid out: its partner gives the money back.';
+  'A refund. Of a settled payment the merchant pays for it in USDC; then the partner gives the money back. Before the settlement the payment''s own money goes back. Its workflow changes the row; each change adds one to `version`.';
+comment on column refund.attempt_id is 'The order whose money is the payment''s: its partner gives the money back.';
 comment on column refund.number is 'Counted from 1 for each payment.';
 comment on column refund.request is 'The Idempotency-Key of its creation; null: there was none.';
 comment on column refund.amount_minor is 'What the buyer gets back, in minor units of `currency`, which is the currency that the buyer was charged in.';
 comment on column refund.reason is 'The merchant''s own words.';
+comment on column refund.fund_from is '`wallet`: the merchant pays in USDC. `payment`: the payment is not settled, and its own money goes back by a decision.';
+comment on column refund.payment_version is 'The version of the payment that the merchant''s request has read.';
 comment on column refund.status_reason is 'Why it failed; null: it has not.';
 comment on column refund.rate is 'The locked rate: USDC for one major unit of `currency`.';
-comment on column refund.required_micro is 'What the merchant pays for it, in micro-USDC, rounded up.';
+comment on column refund.required_micro is 'What the merchant pays for it, in micro-USDC, rounded up; 0: the payment''s own money goes back.';
 comment on column refund.received_micro is 'What is final at the address, in micro-USDC, whenever it arrived.';
 comment on column refund.wallet is 'The wallet that the payment was paid out to. USDC that the refund does not take goes back to it.';
 comment on column refund.address is 'Where the USDC goes (`deposit`); null: a worker is about to make it.';
@@ -66,12 +70,14 @@ comment on column refund.signed_at is 'When the wallet signed such an authorizat
 comment on column refund.funding_refusal is 'Why the token refused that transfer when it was last tried without sending it; null: it did not, or nothing is signed.';
 comment on column refund.funding_tx_hash is 'The last transfer to the address.';
 comment on column refund.returned_tx_hash is 'The last transfer back to the merchant.';
-comment on column refund.partner_key is 'The key under which the partner was asked: the id of the refund; null: it was not.';
+comment on column refund.partner_key is 'The key under which the partner is asked: the id of the refund, or the key of the give-back; null: it was not.';
 comment on column refund.expires_at is 'Until when the USDC must be final.';
 comment on column refund.repeats is 'How often the relay has woken its workflow since that last said when it acts next.';
 comment on column refund.due_at is 'When the relay wakes its workflow next, and starts it if it has none, by the clock of the database; null: the refund is over.';
 comment on column refund.version is 'Counts the changes. A writer that read another version changes nothing.';
 create index on refund (merchant_id, livemode, id);
+-- A payment's own money goes back by one refund at a time.
+create unique index refund_gives_back_once on refund (payment_id) where fund_from = 'payment' and status = 'pending';
 create index refund_due on refund (due_at) where due_at is not null;
 
 alter table deposit add foreign key (refund_id) references refund;
@@ -86,16 +92,19 @@ grant select, insert on refund to pinrail_tenant;
 -- other refund and no chargeback has, and fewer than 50 refunds (MAX_REFUNDS). It runs as the owner, because a merchant's request cannot change a payment.
 create function refund_takes_its_part() returns trigger language plpgsql security definer set search_path from current as $$
 begin
-  update payment set refunds_minor = refunds_minor + new.amount_minor, refunds_count = refunds_count + 1
+  update payment set refunds_minor = refunds_minor + case new.fund_from when 'wallet' then new.amount_minor else 0 end,
+    refunds_count = refunds_count + 1
   where id = new.payment_id and merchant_id = new.merchant_id and livemode = new.livemode
-    and payout = 'paid' and provider_used <> 'crypto' and paid_attempt_id = new.attempt_id and charge_currency = new.currency
+    and case new.fund_from when 'wallet' then payout = 'paid'
+      else payout in ('none', 'handed', 'stopped', 'void') and not held and version = new.payment_version end
+    and provider_used <> 'crypto' and paid_attempt_id = new.attempt_id and charge_currency = new.currency
     and confirmed_minor - lost_minor - refunds_minor >= new.amount_minor and refunds_count < 50
   returning refunds_count, chain_id, lower(token), lower(destination) into new.number, new.chain_id, new.token, new.wallet;
   if not found then
     raise exception 'payment % has less than % % to refund, or too many refunds', new.payment_id, new.amount_minor, new.currency
       using errcode = 'check_violation', constraint = 'refund_is_of_what_was_paid';
   end if;
-  new.status := 'awaiting_funds';
+  new.status := case new.fund_from when 'wallet' then 'awaiting_funds' else 'pending' end;
   return new;
 end $$;
 create trigger refund_takes_its_part before insert on refund for each row execute function refund_takes_its_part();
@@ -106,7 +115,7 @@ begin
   return null;
 end $$;
 create trigger refund_gives_its_part_back after update on refund for each row
-  when (old.status not in ('failed', 'canceled', 'expired') and new.status in ('failed', 'canceled', 'expired'))
+  when (new.fund_from = 'wallet' and old.status not in ('failed', 'canceled', 'expired') and new.status in ('failed', 'canceled', 'expired'))
   execute function refund_gives_its_part_back();
 
 create function refund_is_fixed() returns trigger language plpgsql as $$
@@ -115,9 +124,9 @@ begin
 end $$;
 create trigger refund_is_fixed before update on refund for each row
   when ((old.payment_id, old.attempt_id, old.merchant_id, old.livemode, old.number, old.amount_minor, old.currency, old.required_micro,
-      old.chain_id, old.token, old.wallet)
+      old.fund_from, old.chain_id, old.token, old.wallet)
       is distinct from (new.payment_id, new.attempt_id, new.merchant_id, new.livemode, new.number, new.amount_minor, new.currency,
-      new.required_micro, new.chain_id, new.token, new.wallet)
+      new.required_micro, new.fund_from, new.chain_id, new.token, new.wallet)
     or (old.address is not null and old.address is distinct from new.address)
     or (old.status in ('succeeded', 'failed', 'canceled', 'expired') and old.status <> new.status))
   execute function refund_is_fixed();

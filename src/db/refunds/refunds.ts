@@ -3,8 +3,10 @@ import { CURRENCIES, type Currency } from '../../domain/currencies.ts'
 import type { Hex } from '../../domain/hex.ts'
 import type { Money } from '../../domain/money.ts'
 import {
+  FUND_SOURCES,
   FUNDING_REFUSALS,
   type FundingRefusal,
+  type FundSource,
   REFUND_FAILURES,
   REFUND_STATUSES,
   type Refund,
@@ -30,6 +32,7 @@ const refundRow = z
     currency: z.enum(CURRENCIES as [Currency, ...Currency[]]),
     reason: z.string().nullable(),
     metadata: z.record(z.string(), z.string()).nullable(),
+    fund_from: z.enum(FUND_SOURCES),
     status: z.enum(REFUND_STATUSES),
     status_reason: z.enum(Object.keys(REFUND_FAILURES) as [RefundFailure, ...RefundFailure[]]).nullable(),
     rate: z.string(),
@@ -67,6 +70,7 @@ const refundRow = z
       amount: { minor: row.amount_minor, currency: row.currency },
       reason: row.reason,
       metadata: row.metadata,
+      fundFrom: row.fund_from,
       status: row.status,
       statusReason: row.status_reason,
       rate: row.rate,
@@ -103,6 +107,9 @@ export type NewRefund = {
   readonly amount: Money
   readonly reason: string | null
   readonly metadata: Readonly<Record<string, string>> | null
+  readonly fundFrom: FundSource
+  /** The version of the payment that the request has read. If the payment's own money goes back, it must be the current one. */
+  readonly paymentVersion: number
   readonly rate: string
   readonly rateSource: string
   readonly requiredMicro: string
@@ -112,18 +119,18 @@ export type NewRefund = {
   readonly expiresAt: string
 }
 
-/** Returns the refund; null, and nothing is stored, if the payment has less to refund, or too many refunds. */
+/** Returns the refund; null, and nothing is stored, if the payment has less to refund, too many refunds, or has changed. */
 export async function insertRefund(db: Queryable, tenant: Tenant, refund: NewRefund): Promise<Refund | null> {
   const { request, amount, metadata } = refund
   try {
     return await one(
       db,
       refundRow,
-      sql`insert into refund (id, payment_id, attempt_id, merchant_id, livemode, request, amount_minor, currency, reason, metadata, rate,
-            rate_source, required_micro, created_at, updated_at, expires_at)
+      sql`insert into refund (id, payment_id, attempt_id, merchant_id, livemode, request, amount_minor, currency, reason, metadata, fund_from,
+            payment_version, rate, rate_source, required_micro, created_at, updated_at, expires_at)
           values (${refund.id}, ${refund.paymentId}, ${refund.attemptId}, ${tenant.merchantId}, ${tenant.livemode}, ${request}::text,
             ${amount.minor}::numeric, ${amount.currency}, ${refund.reason}::text,
-            ${metadata === null ? null : JSON.stringify(metadata)}::jsonb, ${refund.rate}, ${refund.rateSource},
+            ${metadata === null ? null : JSON.stringify(metadata)}::jsonb, ${refund.fundFrom}, ${refund.paymentVersion}, ${refund.rate}, ${refund.rateSource},
             ${refund.requiredMicro}::numeric, ${refund.createdAt}::timestamptz, ${refund.createdAt}::timestamptz, ${refund.expiresAt}::timestamptz)
           returning *`,
     )
@@ -133,8 +140,9 @@ export async function insertRefund(db: Queryable, tenant: Tenant, refund: NewRef
   }
 }
 
+const TOO_MUCH = ['refund_is_of_what_was_paid', 'refund_gives_back_once']
 const isTooMuch = (error: unknown): boolean =>
-  error instanceof Error && 'constraint' in error && error.constraint === 'refund_is_of_what_was_paid'
+  error instanceof Error && 'constraint' in error && TOO_MUCH.includes(String(error.constraint))
 
 const ownedBy = (tenant: Tenant): Statement => sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
 

@@ -9,7 +9,8 @@ import type { Say } from './requests.ts'
 
 export type Cause =
   | { readonly why: MoveReason; readonly data: object }
-  | { readonly say: Say; readonly data: object & { readonly outside: boolean } }
+  /** `refund`: the merchant's refund that the decision carries out; without one an operator decides. */
+  | { readonly say: Say; readonly data: object & { readonly outside: boolean; readonly refund?: string } }
 
 export type Move = { readonly from: PaymentStatus; readonly to: PaymentStatus; readonly note: Note }
 
@@ -65,6 +66,7 @@ function decidedWhy({ to, before }: Moved, { say, data }: Extract<Cause, { say: 
     case 'write_off':
       return to === 'failed' ? 'rejected' : 'written_off'
     case 'give_back':
+      if (data.refund !== undefined) return 'refunded_by_merchant'
       return data.outside ? 'refunded_outside' : 'giving_back'
   }
 }
@@ -129,8 +131,10 @@ const whyRefunded = ({ attempts }: PaymentWithAttempts): MoveReason =>
     ? 'given_back_by_partner'
     : 'refunded_through_partner'
 
-const decisionNote = ({ say, data }: Extract<Cause, { say: Say }>): Note =>
-  createNote(data.outside ? 'decision.give_back_outside' : `decision.${say}`, data)
+function decisionNote({ say, data }: Extract<Cause, { say: Say }>): Note {
+  if (data.refund !== undefined) return createNote('decision.give_back_by_merchant', data)
+  return createNote(data.outside ? 'decision.give_back_outside' : `decision.${say}`, data)
+}
 
 type AttemptChange = { readonly note: Note; readonly data: object }
 

@@ -28,16 +28,17 @@ export function decideRefundChange(before: Refund, changed: Refund, at: string):
   if (isMoved && !canMoveRefund(before.status, status))
     throw new Error(`${before.id} cannot change from ${before.status} to ${status}`)
   const after = { ...changed, ...(isMoved && timeOfMove(status, at)), updatedAt: at, version: before.version + 1 }
-  const isOpened = before.place === null && after.place !== null
+  const isOpened = hasBegun(after) && !hasBegun(before)
   const data = describe(after)
   return {
     before,
     after,
     notes: [
-      ...(isOpened ? [createNote('refund.created', data)] : []),
+      // The decision on the payment has its own entry.
+      ...(isOpened && after.fundFrom === 'wallet' ? [createNote('refund.created', data)] : []),
       ...(isMoved ? [createNote(NOTES[status], data)] : []),
     ],
-    bookings: isMoved && status === 'succeeded' ? [takeFunds(after)] : [],
+    bookings: isMoved && status === 'succeeded' && after.fundFrom === 'wallet' ? [takeFunds(after)] : [],
     events: [...(isOpened ? (['refund.created'] as const) : []), ...(isMoved ? EVENTS[status] : [])],
     isEnding: isMoved && isRefundOver(status),
   }
@@ -49,6 +50,7 @@ export function countRefunds(
   { before, after }: Pick<RefundChange, 'before' | 'after'>,
 ): Pick<Attempt, 'refunded' | 'refunding'> {
   const { minor } = after.amount
+  if (after.fundFrom === 'payment') return { refunded, refunding }
   const hasSucceeded = before.status !== after.status && after.status === 'succeeded'
   const open = isWithPartner(before) ? subtract(refunding, minor) : refunding
   return {
@@ -56,6 +58,10 @@ export function countRefunds(
     refunding: isWithPartner(after) ? add(open, minor) : open,
   }
 }
+
+/** True once the merchant can pay for it, or once the decision to give the payment's own money back is recorded. */
+const hasBegun = ({ fundFrom, place, partnerKey }: Refund): boolean =>
+  fundFrom === 'wallet' ? place !== null : partnerKey !== null
 
 function timeOfMove(status: RefundStatus, at: string): Partial<Refund> {
   if (status === 'funded') return { fundedAt: at }

@@ -1,7 +1,7 @@
 import type { Currency } from '../currencies.ts'
 import { formatAmount, formatUsdc } from '../money.ts'
 import { transferLink } from '../settlement/deposit.ts'
-import type { FundingRefusal, Refund, RefundFailure, RefundPlace, RefundStatus } from './refund.ts'
+import type { FundingRefusal, FundSource, Refund, RefundFailure, RefundPlace, RefundStatus } from './refund.ts'
 
 /** A refund as the API and its events show it. */
 export function renderRefund(refund: Refund): RefundObject {
@@ -19,8 +19,9 @@ export function renderRefund(refund: Refund): RefundObject {
     status: refund.status,
     status_reason: refund.statusReason,
     reason: refund.reason,
+    fund_from: refund.fundFrom,
     metadata: refund.metadata ?? {},
-    funding: renderFunding(refund),
+    funding: refund.fundFrom === 'payment' ? null : renderFunding(refund),
     partner_reference: refund.partnerKey,
     returned_tx_hash: refund.returnedTxHash,
     created_at: refund.createdAt,
@@ -32,7 +33,7 @@ export function renderRefund(refund: Refund): RefundObject {
   }
 }
 
-function renderFunding(refund: Refund): FundingObject {
+export function renderFunding(refund: Refund): FundingObject {
   const { requiredMicro, receivedMicro, chainId, token, place, wallet } = refund
   const address = place?.address ?? null
   return {
@@ -135,8 +136,10 @@ export type RefundObject = {
   status: RefundStatus
   status_reason: RefundFailure | null
   reason: string | null
+  fund_from: FundSource
   metadata: Readonly<Record<string, string>>
-  funding: FundingObject
+  /** Null: the payment's own money goes back. */
+  funding: FundingObject | null
   partner_reference: string | null
   returned_tx_hash: string | null
   created_at: string

@@ -29,7 +29,7 @@ export type RefundStep =
   | { readonly do: 'wait'; readonly until: number }
   | { readonly do: 'done' }
 
-/** Times in Unix milliseconds. `askedAt`: when this run last asked the partner; 0: it has not. */
+/** Times in Unix milliseconds. `askedAt`: when this run last asked the partner; 0: it has not, or there is something new. */
 export function decideRefundStep(
   refund: RefundSnapshot,
   clock: { readonly now: number; readonly askedAt: number },
@@ -44,7 +44,8 @@ export function decideRefundStep(
     case 'funded':
       return { do: 'ask' }
     case 'pending': {
-      const until = findPollAfter(refund.askedAt ?? now, clock.askedAt)
+      if (refund.askedAt === null || clock.askedAt === 0) return { do: 'ask' }
+      const until = findPollAfter(refund.askedAt, clock.askedAt)
       return until <= now ? { do: 'ask' } : { do: 'wait', until }
     }
     case 'succeeded':
@@ -64,10 +65,11 @@ export const toRefundSnapshot = ({ id, version, status, place, expiresAt, askedA
   askedAt: askedAt === null ? null : unixMs(askedAt),
 })
 
-/** Why the merchant cannot cancel, as a part of a sentence; null: the USDC is not there yet. */
+/** Why the merchant cannot cancel, as a part of a sentence; null: they can. */
 export function whyRefundNotCancelable(status: RefundStatus): string | null {
   if (status === 'awaiting_funds' || status === 'canceled') return null
-  return isRefundOver(status) ? `the refund has ${status}` : 'its USDC has arrived'
+  if (isRefundOver(status)) return `the refund has ${status}`
+  return status === 'funded' ? 'its USDC has arrived' : 'the money is going back to the buyer'
 }
 
 /** Unix milliseconds of an ISO 8601 time. */

@@ -1,7 +1,14 @@
 import type { Hex } from '../hex.ts'
 import type { MicroUsdc, Money } from '../money.ts'
 
-/** A refund of a settled payment: the merchant pays for it in USDC, and the payment's partner gives the money back. */
+/**
+ * A refund of a settled payment: the merchant pays for it in USDC, and the payment's partner gives the money back. Before
+ * the settlement the payment's own money goes back, whole, by a decision on the payment whose author is the merchant.
+ */
+
+/** `wallet`: the merchant pays in USDC. `payment`: the payment is not settled, and its own money goes back. */
+export const FUND_SOURCES = ['wallet', 'payment'] as const
+export type FundSource = (typeof FUND_SOURCES)[number]
 
 export const REFUND_STATUSES = [
   'awaiting_funds',
@@ -34,14 +41,18 @@ const ENDS: readonly RefundStatus[] = ['succeeded', 'failed', 'canceled', 'expir
 /** True if nothing about the refund changes any more, except that USDC goes back to the merchant. */
 export const isRefundOver = (status: RefundStatus): boolean => ENDS.includes(status)
 
-/** True if the partner may give the money back: from the USDC on, as a restored backup may have forgotten that it did. */
-export const isWithPartner = ({ status }: Pick<Refund, 'status'>): boolean =>
-  status === 'funded' || status === 'pending'
+/**
+ * True if the partner may give back money that was paid out: from the USDC on, as a restored backup may have forgotten
+ * that it did.
+ */
+export const isWithPartner = ({ status, fundFrom }: Pick<Refund, 'status' | 'fundFrom'>): boolean =>
+  fundFrom === 'wallet' && (status === 'funded' || status === 'pending')
 
 /** Why a refund has failed. */
 export const REFUND_FAILURES = {
   money_gone: 'The partner no longer has the money: it was charged back, or given back otherwise.',
   refused: 'The partner refused the refund.',
+  payment_changed: 'The payment was settled, or its money changed, before the money could go back.',
   usdc_returned: 'The USDC had gone back to the wallet before the partner was asked.',
   wallet_not_allowed: 'The USDC could not go back to the wallet of the payment.',
   no_addresses: 'No address can be made: the deployment has no DEPOSIT_SEED.',
@@ -77,7 +88,7 @@ export const readFundingRefusal = (reason: string): FundingRefusal =>
 export type Refund = {
   readonly id: string
   readonly paymentId: string
-  /** The attempt whose money was paid out. */
+  /** The attempt whose money is the payment's. */
   readonly attemptId: string
   readonly merchantId: string
   readonly livemode: boolean
@@ -87,9 +98,10 @@ export type Refund = {
   readonly amount: Money
   readonly reason: string | null
   readonly metadata: Readonly<Record<string, string>> | null
+  readonly fundFrom: FundSource
   readonly status: RefundStatus
   readonly statusReason: RefundFailure | null
-  /** USDC for one major unit, locked when the refund was created. */
+  /** USDC for one major unit, locked when the refund was created. A refund of the payment's own money requires no USDC. */
   readonly rate: string
   readonly rateSource: string
   readonly requiredMicro: MicroUsdc
@@ -107,7 +119,7 @@ export type Refund = {
   /** The last transfer to the address. */
   readonly fundingTxHash: Hex | null
   readonly returnedTxHash: Hex | null
-  /** The key of the request to the partner, which is the refund's id; null: it was not asked. */
+  /** The key of the request to the partner: the refund's id, or the give-back's key; null: it was not asked. */
   readonly partnerKey: string | null
   readonly createdAt: string
   readonly updatedAt: string

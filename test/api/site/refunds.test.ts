@@ -3,6 +3,7 @@ import { listAudit } from '../../../src/db/accounts/audit.ts'
 import { FUNDING_REFUSALS, REFUND_FAILURES, REFUND_STATUSES } from '../../../src/domain/refund/refund.ts'
 import type { RefundFacts } from '../../../src/domain/refund/refund-change.ts'
 import type { RecordedDeposit, ReturnedUsdc } from '../../../src/domain/settlement/deposit.ts'
+import { newId } from '../../../src/ids.ts'
 import { changeRefund } from '../../../src/payments/change-refund.ts'
 import { createRefundHooks } from '../../../src/settlement/refund-hook.ts'
 import { openRefundAddress, plantRefund } from '../support/refunds.ts'
@@ -65,7 +66,7 @@ describe('A new refund in the dashboard', () => {
   test.each([
     ['twelve', /Must be an amount of EUR, at most 39\.99 EUR/],
     ['0', /Must be an amount of EUR/],
-    ['1.234', /Must be an amount of EUR/],
+    ['1.234', /[Dd]ecimal/],
     ['40', /Must be at most 39\.99 EUR: no more of the payment is left to refund/],
   ])('explains why it cannot refund %j', async (amount, expected) => {
     const refused = await account.owner.submit(`/dashboard/payments/${settled}/refund`, { amount, reason: '' })
@@ -88,9 +89,43 @@ describe('A new refund in the dashboard', () => {
   test('is not offered for a payment without settled money, and the reason is shown', async () => {
     const open = await account.pay({ amount: '10.00', currency: 'EUR' })
     expect((await account.owner.get(`/dashboard/payments/${open}`)).html).not.toContain(`${open}/refund"`)
-    expect(await read(`/dashboard/payments/${open}/refund`)).toContain('It is not settled yet')
+    expect(await read(`/dashboard/payments/${open}/refund`)).toContain('Its money is not confirmed')
     await testApi.db.query(`update payment set provider_used = 'crypto' where id = $1`, [open])
     expect(await read(`/dashboard/payments/${open}/refund`)).toContain('Ask the buyer for an address')
+  })
+})
+
+describe('A refund before the settlement in the dashboard', () => {
+  test('gives the whole payment back, once, and shows that it costs nothing', async () => {
+    const { owner } = account
+    const paid = await account.pay({ amount: '49.99', currency: 'EUR' })
+    const attempt = newId('attempt')
+    await testApi.db.query(
+      `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, held, created_at, updated_at)
+       values ($1, $2, 'wallet_app', 'banking_app', 'paid', 4999, 'EUR', 4999, now(), now())`,
+      [attempt, paid],
+    )
+    await testApi.db.query(
+      `update payment set status = 'processing', provider_used = 'wallet_app', paid_attempt_id = $2, charge_currency = 'EUR',
+         confirmed_minor = 4999 where id = $1`,
+      [paid, attempt],
+    )
+    const path = `/dashboard/payments/${paid}/refund`
+    expect((await owner.get(`/dashboard/payments/${paid}`)).html).toContain(`href="${path}"`)
+    const { html } = await owner.get(path)
+    expect(stripTags(html)).toContain('The payment is not settled yet, so the whole 49.99 EUR go back to the buyer')
+    expect(html).not.toContain('name="amount" value="49.99"')
+    const once = /name="once" value="([^"]+)"/.exec(html)?.[1] ?? ''
+    const create = () => owner.submit(`${path}s`, { amount: '', reason: 'Sold out', once })
+    const made = await create()
+    expect([made.status, (await create()).to]).toEqual([303, made.to])
+    const page = await owner.get(made.to ?? '')
+    expect(stripTags(page.html)).toContain('have the partner give the whole payment back')
+    expect(page.html).not.toMatch(/data-sign|ethereum:|\/cancel"|You pay</)
+    const again = await owner.submit(`${path}s`, { amount: '', reason: '', once: 'other' })
+    expect(again.status).toBe(400)
+    await change(`status = 'failed', status_reason = 'payment_changed', due_at = null`, made.to?.split('/').at(-1))
+    expect(await read(made.to ?? '')).toContain('The payment was settled, or its money changed')
   })
 })
 

@@ -34,6 +34,8 @@ export async function plantRefund(
     amount: { minor: '1000', currency: 'EUR' },
     reason: null,
     metadata: null,
+    fundFrom: 'wallet',
+    paymentVersion: 1,
     request: null,
     rate: '1.08',
     rateSource: 'test',

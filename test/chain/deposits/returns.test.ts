@@ -67,6 +67,8 @@ async function openRefund(wallet: Hex = newAddress()) {
     amount: { minor: '500', currency: 'USD' },
     reason: null,
     metadata: null,
+    fundFrom: 'wallet',
+    paymentVersion: 1,
     rate: '1',
     rateSource: 'test',
     requiredMicro: REQUIRED.toString(),
@@ -233,7 +235,7 @@ test('a wallet that signs pays for a refund once and without gas, however often 
   const { id, address, refund } = await openRefund(wallet)
   const engine = runner()
   await fixture.finalize(engine)
-  const signature = await account.signTypedData(renderRefund(refund).funding.typed_data as never)
+  const signature = await account.signTypedData(renderRefund(refund).funding?.typed_data as never)
   await sign(refund, signature)
   // There is no USDC yet: the authorization waits, and is seen as refused.
   await fixture.finalize(engine, 2)
@@ -259,7 +261,7 @@ test('a nonce that the wallet has canceled is reported by the second try, when a
   await fixture.finalize(engine)
   await mintUsdc(fixture.chain, { to: wallet, micro: REQUIRED })
   await cancel(account, refund.place?.nonce as Hex)
-  await sign(refund, await account.signTypedData(renderRefund(refund).funding.typed_data as never))
+  await sign(refund, await account.signTypedData(renderRefund(refund).funding?.typed_data as never))
   await engine.tick()
   expect([await readRefusal(id), await listSweeps(id)]).toEqual([null, ['1 signed 5000000']])
   await pass(id)
@@ -364,8 +366,8 @@ test('a signature of another wallet, or of a refund that is over, moves nothing'
   const [one, over] = [await openRefund(wallet), await openRefund(wallet)]
   const engine = runner()
   await fixture.finalize(engine)
-  await sign(one.refund, await stranger.signTypedData(renderRefund(one.refund).funding.typed_data as never))
-  await sign(over.refund, await account.signTypedData(renderRefund(over.refund).funding.typed_data as never))
+  await sign(one.refund, await stranger.signTypedData(renderRefund(one.refund).funding?.typed_data as never))
+  await sign(over.refund, await account.signTypedData(renderRefund(over.refund).funding?.typed_data as never))
   await decide(over.id, 0n)
   await fixture.finalize(engine, 6)
   expect(await fixture.balance(wallet)).toBe(2n * REQUIRED)

@@ -167,6 +167,8 @@ export async function createBooksFixture() {
           amount,
           reason: null,
           metadata: null,
+          fundFrom: 'wallet',
+          paymentVersion: 1,
           request: null,
           rate: RATE.rate,
           rateSource: RATE.source,

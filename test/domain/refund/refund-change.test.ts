@@ -73,6 +73,16 @@ describe('A change of a refund', () => {
     expect(returned?.after.succeededAt).toBe(LATER)
   })
 
+  test('of the payment’s own money announces it with the decision, books nothing and leaves the order to the give-back', () => {
+    const own = refund({ fundFrom: 'payment', status: 'pending', place: null, requiredMicro: '0' })
+    const decided = change(own, { partnerKey: 'att_1:refund:1' })
+    expect([decided?.events, decided?.notes]).toEqual([['refund.created'], []])
+    const done = change(own, { status: 'succeeded' })
+    expect([done?.events, done?.bookings]).toEqual([['refund.succeeded'], []])
+    const counted = { refunded: '0', refunding: '0' }
+    expect(countRefunds(counted, { before: own, after: { ...own, status: 'succeeded' } })).toEqual(counted)
+  })
+
   test('books only a success, as USDC that the platform took', () => {
     expect(change(refund({ status: 'pending' }), { status: 'succeeded' })?.bookings).toMatchObject([
       {

@@ -32,6 +32,7 @@ test('the object of a refund has each of its facts', () => {
     status: 'failed',
     status_reason: 'refused',
     reason: 'damaged',
+    fund_from: 'wallet',
     metadata: { order: '7' },
     partner_reference: 'att_1:refund:1',
     returned_tx_hash: `0x${'e'.repeat(64)}`,
@@ -65,7 +66,7 @@ test('a refund without an address has nothing to sign and no link for wallets', 
 })
 
 test('a wallet signs the digest of TransferWithAuthorization that the token computes', () => {
-  const data = renderRefund(refund()).funding.typed_data
+  const data = renderRefund(refund()).funding?.typed_data
   expect(data?.message).toEqual({
     from: `0x${'d'.repeat(40)}`,
     to: PLACE.address,

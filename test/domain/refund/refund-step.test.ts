@@ -48,8 +48,12 @@ describe('The next step of a refund', () => {
     expect(asked(1000 + 60 * MINUTE, 1000 + 60 * MINUTE)).toMatchObject({ until: 1000 + 360 * MINUTE })
   })
 
+  test('asks at once for a refund of the payment’s own money that was not asked for', () => {
+    expect(step({ status: 'pending', hasAddress: false })).toEqual({ do: 'ask' })
+  })
+
   test('asks at once in a run that has taken over, or whose order changed', () => {
-    expect(step({ status: 'pending', askedAt: 1000 }, 1000 + MINUTE, 0)).toEqual({ do: 'ask' })
+    expect(step({ status: 'pending', askedAt: 1000 }, 2000, 0)).toEqual({ do: 'ask' })
   })
 
   test.each(['succeeded', 'failed', 'canceled', 'expired'] as const)('is over once it is %s', (status) => {

@@ -32,7 +32,11 @@ test('a refund moves only as the list of its moves says', () => {
 
 test('a refund is over at four states, and may be with the partner at two', () => {
   expect(REFUND_STATUSES.filter(isRefundOver)).toEqual(['succeeded', 'failed', 'canceled', 'expired'])
-  expect(REFUND_STATUSES.filter((status) => isWithPartner({ status }))).toEqual(['funded', 'pending'])
+  expect(REFUND_STATUSES.filter((status) => isWithPartner({ status, fundFrom: 'wallet' }))).toEqual([
+    'funded',
+    'pending',
+  ])
+  expect(REFUND_STATUSES.filter((status) => isWithPartner({ status, fundFrom: 'payment' }))).toEqual([])
 })
 
 test('the treasury gets what a succeeded refund required, and nothing of any other', () => {

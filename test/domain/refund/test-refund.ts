@@ -13,6 +13,7 @@ export const refund = (fields: Partial<Refund> = {}): Refund => ({
   amount: { minor: '2000', currency: 'EUR' },
   reason: null,
   metadata: null,
+  fundFrom: 'wallet',
   status: 'awaiting_funds',
   statusReason: null,
   rate: '1.084',

@@ -9,6 +9,34 @@ const SETTLED: readonly StoryStep[] = [click('wallet_app'), partner('pay'), engi
 
 export const REFUNDED: readonly Found[] = [
   {
+    title: 'a refund before the settlement gives the whole payment back once its payout is void',
+    steps: [click('wallet_app'), partner('pay'), refund(60), engine('void'), wait(1)],
+    ends: { refunds: ['succeeded'], status: 'refunded' },
+  },
+  {
+    title: 'a refund whose payout is paid before it is void fails, and the payment can be refunded for USDC',
+    steps: [click('wallet_app'), partner('pay'), engine('send'), refund(100), engine('settle'), wait(1)],
+    ends: { refunds: ['failed'], refundable: true },
+  },
+  {
+    title: 'of two refunds before the settlement at the same moment one is created',
+    steps: [click('wallet_app'), partner('pay'), together(refund(100)), refund(100), engine('void'), wait(1)],
+    ends: { refunds: ['succeeded'], status: 'refunded' },
+  },
+  {
+    title: 'a refund before the settlement that the partner refuses fails, and another one succeeds',
+    steps: [
+      click('wallet_app'),
+      partner('pay', 0, { percent: 60 }),
+      simulator('refund_refused'),
+      refund(100),
+      wait(1),
+      refund(100),
+      wait(1),
+    ],
+    ends: { refunds: ['failed', 'succeeded'], status: 'refunded' },
+  },
+  {
     title: 'a full refund that is paid for by a signature gives the buyer everything back',
     steps: [...SETTLED, refund(100), sign(0), lanes(), wait(1)],
     ends: { refunds: ['succeeded'], refundable: false },

@@ -1,6 +1,7 @@
 import { convertToMicroUsdcUp, type Money } from '../../../src/domain/money.ts'
 import { countRefundable } from '../../../src/domain/payment/payment-object.ts'
 import { REFUND_FUNDING_MS, type Refund } from '../../../src/domain/refund/refund.ts'
+import { findRefundable } from '../../../src/domain/refund/refundable.ts'
 import { newId } from '../../../src/ids.ts'
 import { readOrder } from '../fixture/books.ts'
 import type { TestPayment } from '../fixture/payment.ts'
@@ -13,15 +14,25 @@ type StepOf<Name extends Step['do']> = Extract<Step, { do: Name }>
 const RATE = '1.08'
 const SIGNATURE = `0x${'1'.repeat(130)}` as const
 
-/** Creates a refund as a request of the merchant does. It is created if, and only if, so much is left of what was paid. */
+/**
+ * Creates a refund as a request of the merchant does. It is created if, and only if, so much is left of what was paid;
+ * before the settlement, if the whole payment can go back, and no other refund of it is pending.
+ */
 export async function createRefund(testPayment: TestPayment, { percent }: StepOf<'refund'>): Promise<void> {
   const { db, system, paymentId, timeline, testServices } = testPayment
-  const { payment } = await system.loadPayment(db, paymentId)
+  const state = await system.loadPayment(db, paymentId)
+  const { payment } = state
   const { confirmed, paidAttemptId: attemptId } = payment
   if (confirmed === null || attemptId === null) return
-  const amount: Money = { ...confirmed, minor: ((BigInt(confirmed.minor) * BigInt(percent)) / 100n).toString() }
+  const refundable = findRefundable(state)
+  const fundFrom = refundable?.fundFrom ?? 'wallet'
+  const part = { ...confirmed, minor: ((BigInt(confirmed.minor) * BigInt(percent)) / 100n).toString() }
+  const amount: Money = fundFrom === 'payment' ? confirmed : part
   if (amount.minor === '0') return
-  const isLeft = BigInt(amount.minor) <= BigInt(countRefundable(payment))
+  const isPending = (await listRefunds(testPayment)).some(
+    (one) => one.fundFrom === 'payment' && one.status === 'pending',
+  )
+  const isLeft = fundFrom === 'payment' ? !isPending : BigInt(amount.minor) <= BigInt(countRefundable(payment))
   const now = timeline.now()
   const made = await system.insertRefund(db, testServices.tenant, {
     id: newId('refund'),
@@ -30,9 +41,11 @@ export async function createRefund(testPayment: TestPayment, { percent }: StepOf
     amount,
     reason: null,
     metadata: null,
+    fundFrom,
+    paymentVersion: payment.version,
     rate: RATE,
     rateSource: 'model',
-    requiredMicro: convertToMicroUsdcUp(amount, RATE),
+    requiredMicro: fundFrom === 'payment' ? '0' : convertToMicroUsdcUp(amount, RATE),
     request: null,
     createdAt: new Date(now).toISOString(),
     expiresAt: new Date(now + REFUND_FUNDING_MS).toISOString(),

@@ -6,6 +6,7 @@ import { toAccount, toFunds } from '../../../src/domain/payment/funds/stored-fun
 import type { AttemptStatus, PaymentStatus } from '../../../src/domain/payment/payment.ts'
 import { countRefundable } from '../../../src/domain/payment/payment-object.ts'
 import type { RefundStatus } from '../../../src/domain/refund/refund.ts'
+import { findRefundable } from '../../../src/domain/refund/refundable.ts'
 import { listAttempts, readOrder } from '../fixture/books.ts'
 import type { TestPayment } from '../fixture/payment.ts'
 
@@ -40,8 +41,10 @@ export type View = {
   readonly payout: string
   readonly runs: boolean
   readonly refunds: readonly RefundStatus[]
-  /** True if a part of the payment can still be refunded. */
+  /** True if a part of the payment can still be refunded for USDC. */
   readonly refundable: boolean
+  /** True if the whole payment can be refunded before its settlement. */
+  readonly returnable: boolean
   /** The time until it expires. */
   readonly minutesLeft: number
 }
@@ -87,6 +90,7 @@ export async function lookAt(testPayment: TestPayment): Promise<View> {
       ({ status: refundStatus }) => refundStatus,
     ),
     refundable: countRefundable(payment) !== '0',
+    returnable: findRefundable(state)?.fundFrom === 'payment',
     minutesLeft: Math.floor((Date.parse(payment.expiresAt) - testPayment.timeline.now()) / 60_000),
   }
 }

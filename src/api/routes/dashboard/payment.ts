@@ -6,10 +6,10 @@ import { listRefunds } from '../../../db/refunds/refunds.ts'
 import { listEndpoints } from '../../../db/webhooks/webhook-endpoints.ts'
 import { hasAbility } from '../../../domain/account/roles.ts'
 import { isId } from '../../../domain/ids.ts'
-import { isZero } from '../../../domain/money.ts'
-import { countRefundable, type PaymentWithAttempts } from '../../../domain/payment/payment-object.ts'
+import type { PaymentWithAttempts } from '../../../domain/payment/payment-object.ts'
 import { toSnapshot, whyNotCancelable } from '../../../domain/payment/snapshot.ts'
 import { MAX_REFUNDS } from '../../../domain/refund/refund.ts'
+import { findRefundable } from '../../../domain/refund/refundable.ts'
 import { getAmounts } from '../../../web/checkout/amounts.ts'
 import { renderPaymentPage } from '../../../web/dashboard/payment/payment.tsx'
 import { GROUPS, type Group } from '../../../web/dashboard/payment/timeline.tsx'
@@ -80,7 +80,7 @@ async function show({ publicUrl, clock }: PaymentPageDeps, call: PageCall, probl
       hasAbility(role, 'sell') && payment.status !== 'canceled' && whyNotCancelable(toSnapshot(found)) === null,
     now: new Date(clock()).toISOString(),
     refunds: refunds.rows,
-    refundable: hasAbility(role, 'sell') && !isZero(countRefundable(payment)),
+    refundable: hasAbility(role, 'sell') && findRefundable(found) !== null,
     problem,
     publicUrl,
   })

@@ -4,10 +4,11 @@ import { readPayment } from '../../../db/payments/payments.ts'
 import { listRefunds, readRefund } from '../../../db/refunds/refunds.ts'
 import { hasAbility } from '../../../domain/account/roles.ts'
 import { isId } from '../../../domain/ids.ts'
-import { convertToMicroUsdcUp, formatAmount, isMore, isZero, type Money, parseAmount } from '../../../domain/money.ts'
-import { countRefundable, type PaymentWithAttempts } from '../../../domain/payment/payment-object.ts'
-import { REFUND_FUNDING_MS, REFUND_STATUSES, type Refund } from '../../../domain/refund/refund.ts'
+import { formatAmount } from '../../../domain/money.ts'
+import type { PaymentWithAttempts } from '../../../domain/payment/payment-object.ts'
+import { REFUND_STATUSES, type Refund } from '../../../domain/refund/refund.ts'
 import { whyRefundNotCancelable } from '../../../domain/refund/refund-step.ts'
+import { findRefundable } from '../../../domain/refund/refundable.ts'
 import { getStamp } from '../../../web/checkout/live.ts'
 import { renderRefundPage } from '../../../web/dashboard/refunds/refund.tsx'
 import { type RefundDraft, renderRefundForm, renderRefundQuote } from '../../../web/dashboard/refunds/refund-form.tsx'
@@ -15,9 +16,9 @@ import { refundsHref, renderRefunds } from '../../../web/dashboard/refunds/refun
 import { catchRefusal, Problem, refuseField } from '../../http/problems.ts'
 import { toFieldErrors } from '../../http/validation.ts'
 import { oneLine, plainAmount } from '../../links/link-form.ts'
-import { currentRate } from '../prices.ts'
 import { SiteProblem } from '../site-problem.ts'
 import { createRefund, type RefundCreateDeps } from '../v1/refunds/refund-create.ts'
+import { planRefund } from '../v1/refunds/refund-plan.ts'
 import { cancelRefund, fundRefund } from '../v1/refunds/refunds.ts'
 import { onceField } from './fields.ts'
 import { runOperation } from './operations.ts'
@@ -43,10 +44,7 @@ function formPages(deps: RefundPageDeps): Page[] {
       method: 'get',
       path: '/dashboard/payments/:id/refund',
       needs: 'sell',
-      handle: async (call) => {
-        const refundable = await findRefundable(call)
-        return { html: showForm(deps, call, { ...refundable, draft: { amount: plain(refundable.left), reason: '' } }) }
-      },
+      handle: async (call) => ({ html: showForm(deps, call, { state: await findPayment(call) }) }),
     }),
     definePage({
       method: 'post',
@@ -54,17 +52,17 @@ function formPages(deps: RefundPageDeps): Page[] {
       needs: 'sell',
       form: draftForm,
       handle: async (call) => {
-        const refundable = await findRefundable(call)
-        const quote = await catchRefusal(makeQuote(deps, refundable.left, call.form))
-        if (quote instanceof Problem) {
-          const errors = toFieldErrors(quote, 'amount')
-          return { status: 400, html: showForm(deps, call, { ...refundable, draft: call.form, errors }) }
+        const state = await findPayment(call)
+        const plan = await catchRefusal(planDraft(deps, state, call.form))
+        if (plan instanceof Problem) {
+          const errors = toFieldErrors(plan, 'amount')
+          return { status: 400, html: showForm(deps, call, { state, draft: call.form, errors }) }
         }
-        const { payment } = refundable.state
+        const { payment } = state
         const { frame } = call
         const { publicUrl } = deps
         return {
-          html: renderRefundQuote({ frame, payment, draft: call.form, ...quote, once: randomUUID(), publicUrl }),
+          html: renderRefundQuote({ frame, payment, draft: call.form, ...plan, once: randomUUID(), publicUrl }),
         }
       },
     }),
@@ -78,13 +76,14 @@ function formPages(deps: RefundPageDeps): Page[] {
         // Checked before the audit log is written, because its entries cannot be removed.
         const state = await findPayment(call)
         const currency = (state.payment.confirmed ?? state.payment.amount).currency
-        const body = { amount: plainAmount(draft.amount, currency), ...toReason(draft) }
+        // Before the settlement the whole payment goes back, and the form names no amount.
+        const amount = draft.amount === '' ? {} : { amount: plainAmount(draft.amount, currency) }
+        const body = { ...amount, ...toReason(draft) }
         const params = { id: state.payment.id }
         const made = await catchRefusal(runOperation(deps, call, { operation: createRefund, params, body, once }))
         if (!(made instanceof Problem)) return { to: `/dashboard/refunds/${made.id}`, done: 'refund_made' }
-        const left = { minor: countRefundable(state.payment), currency }
         const errors = toFieldErrors(made, 'amount')
-        return { status: 400, html: showForm(deps, call, { state, left, draft, errors }) }
+        return { status: 400, html: showForm(deps, call, { state, draft, errors }) }
       },
     }),
   ]
@@ -151,16 +150,6 @@ function listPage({ clock, publicUrl }: RefundPageDeps): Page {
   })
 }
 
-type Refundable = { readonly state: PaymentWithAttempts; readonly left: Money }
-
-/** A page that shows no button to refund leads here only by its URL, or after another person has refunded the rest. */
-async function findRefundable(call: PageCall): Promise<Refundable> {
-  const state = await findPayment(call)
-  const { payment } = state
-  const { currency } = payment.confirmed ?? payment.amount
-  return { state, left: { minor: countRefundable(payment), currency } }
-}
-
 async function findRefund({ db, tenant, params }: PageCall): Promise<Refund> {
   const id = params['id'] ?? ''
   const found = isId('refund', id) ? await readRefund(db, tenant, id) : null
@@ -168,36 +157,42 @@ async function findRefund({ db, tenant, params }: PageCall): Promise<Refund> {
   return found
 }
 
-type FormShown = Refundable & { readonly draft: RefundDraft; readonly errors?: Readonly<Record<string, string>> }
+type FormShown = {
+  readonly state: PaymentWithAttempts
+  readonly draft?: RefundDraft
+  readonly errors?: Readonly<Record<string, string>>
+}
 
+/** A page that shows no button to refund leads here only by its URL, or after another person has refunded the rest. */
 function showForm(
   { publicUrl }: RefundPageDeps,
   { frame }: PageCall,
-  { state, left, draft, errors = {} }: FormShown,
+  { state, draft, errors = {} }: FormShown,
 ): string {
-  return renderRefundForm({ frame, payment: state.payment, left, draft, errors, publicUrl })
+  const refundable = findRefundable(state)
+  const { payment } = state
+  return renderRefundForm({
+    frame,
+    payment,
+    refundable,
+    draft: draft ?? { amount: refundable === null ? '' : formatAmount(refundable.left), reason: '' },
+    errors,
+    once: randomUUID(),
+    publicUrl,
+  })
 }
-
-const plain = (money: Money): string => (isZero(money.minor) ? '' : formatAmount(money))
 
 function toReason({ reason }: RefundDraft): { reason?: string } {
   const line = oneLine(reason)
   return line === '' ? {} : { reason: line }
 }
 
-/** The same checks as of the creation, for the page before it. The creation locks the rate. */
-async function makeQuote({ rates, clock }: RefundPageDeps, left: Money, { amount: written, reason }: RefundDraft) {
-  const { currency } = left
-  const parsed = parseAmount(plainAmount(written, currency), currency)
-  const most = `${formatAmount(left)} ${currency}`
-  if (!parsed.ok) throw refuseField('amount', `must be an amount of ${currency}, at most ${most}`)
-  const { money: amount } = parsed
-  if (isMore(amount, left))
-    throw refuseField('amount', `must be at most ${most}: no more of the payment is left to refund`)
-  if (oneLine(reason).length > 500) throw refuseField('reason', 'must have at most 500 characters')
-  const { rate } = await currentRate(rates, currency)
-  const requiredMicro = convertToMicroUsdcUp(amount, rate)
-  return { amount, rate, requiredMicro, expiresAt: new Date(clock() + REFUND_FUNDING_MS).toISOString() }
+/** The plan of the creation, for the page before it. The creation locks the rate. */
+async function planDraft(deps: RefundPageDeps, state: PaymentWithAttempts, draft: RefundDraft) {
+  const { currency } = state.payment.confirmed ?? state.payment.amount
+  const plan = await planRefund(deps, state, plainAmount(draft.amount, currency))
+  if (oneLine(draft.reason).length > 500) throw refuseField('reason', 'must have at most 500 characters')
+  return plan
 }
 
 type RefundShown = {

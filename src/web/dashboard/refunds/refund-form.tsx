@@ -1,6 +1,7 @@
-import { isMore, isZero, type MicroUsdc, type Money } from '../../../domain/money.ts'
+import { formatAmount, isMore, type MicroUsdc, type Money } from '../../../domain/money.ts'
 import { isClosed } from '../../../domain/payment/payment.ts'
 import type { Payment } from '../../../domain/payment/payment-object.ts'
+import type { Refundable } from '../../../domain/refund/refundable.ts'
 import { Card } from '../../kit/card.tsx'
 import { Curl, curlText } from '../../kit/curl.tsx'
 import { Fact, Facts } from '../../kit/facts.tsx'
@@ -21,14 +22,18 @@ type FormView = { readonly frame: Frame; readonly payment: Payment; readonly pub
 export type RefundFormView = FormView & {
   readonly draft: RefundDraft
   readonly errors: FormErrors
-  /** The amount that is left to refund. */
-  readonly left: Money
+  /** What is left to refund, and where it comes from; null: nothing. */
+  readonly refundable: Pick<Refundable, 'fundFrom' | 'left'> | null
+  readonly once: string
 }
 
 /** The first step: the amount, and why. */
 export function renderRefundForm(view: RefundFormView): string {
-  const { frame, payment, draft, errors, left, publicUrl } = view
-  const body = { amount: fiatText(left).replaceAll(',', ''), reason: 'One ticket was returned' }
+  const { frame, payment, refundable, publicUrl } = view
+  const body = {
+    ...(refundable?.fundFrom === 'wallet' && { amount: formatAmount(refundable.left) }),
+    reason: 'One ticket was returned',
+  }
   return renderFramed({
     frame,
     title: 'Refund',
@@ -36,40 +41,62 @@ export function renderRefundForm(view: RefundFormView): string {
     children: (
       <>
         <RefundHead payment={payment} />
-        {isZero(left.minor) ? (
+        {refundable === null && (
           <Note tone="wait" icon="warning" strong="This payment cannot be refunded here.">
             {describeNothingLeft(payment)}
           </Note>
-        ) : (
-          <PostForm action={`/dashboard/payments/${payment.id}/refund`} csrf={frame.csrf} look="form card">
-            <ErrorSummary errors={errors} />
-            <Field
-              name="amount"
-              label={`Amount in ${left.currency}`}
-              hint={`At most ${fiatText(left)} ${left.currency}. The buyer gets it back the way it was paid${wayText(payment)}.`}
-              errors={errors}
-            >
-              {(attributes) => (
-                <input
-                  {...attributes}
-                  inputMode="decimal"
-                  autocomplete="off"
-                  required
-                  maxLength={40}
-                  value={draft.amount}
-                />
-              )}
-            </Field>
-            <Field name="reason" label="Reason" hint="Only your team sees it." optional errors={errors}>
-              {(attributes) => <input {...attributes} maxLength={500} value={draft.reason} />}
-            </Field>
-            <FormEnd back={`/dashboard/payments/${payment.id}`}>See what it costs</FormEnd>
-          </PostForm>
         )}
+        {refundable?.fundFrom === 'wallet' && <AmountForm view={view} left={refundable.left} />}
+        {refundable?.fundFrom === 'payment' && <WholeForm view={view} left={refundable.left} />}
         <Curl command={curlText(`${publicUrl}/v1/payments/${payment.id}/refunds`, { method: 'POST', body })} />
       </>
     ),
   })
+}
+
+type PartProps = { readonly view: RefundFormView; readonly left: Money }
+
+function AmountForm({ view: { frame, payment, draft, errors }, left }: PartProps) {
+  return (
+    <PostForm action={`/dashboard/payments/${payment.id}/refund`} csrf={frame.csrf} look="form card">
+      <ErrorSummary errors={errors} />
+      <Field
+        name="amount"
+        label={`Amount in ${left.currency}`}
+        hint={`At most ${fiatText(left)} ${left.currency}. The buyer gets it back the way it was paid${wayText(payment)}.`}
+        errors={errors}
+      >
+        {(attributes) => (
+          <input {...attributes} inputMode="decimal" autocomplete="off" required maxLength={40} value={draft.amount} />
+        )}
+      </Field>
+      <ReasonField draft={draft} errors={errors} />
+      <FormEnd back={`/dashboard/payments/${payment.id}`}>See what it costs</FormEnd>
+    </PostForm>
+  )
+}
+
+/** Before the settlement the whole payment goes back, so nothing is asked but the reason. */
+function WholeForm({ view: { frame, payment, draft, errors, once }, left }: PartProps) {
+  const path = `/dashboard/payments/${payment.id}`
+  return (
+    <PostForm action={`${path}/refunds`} csrf={frame.csrf} look="form card" fields={{ amount: '', once }}>
+      <ErrorSummary errors={errors} />
+      <p>
+        {`The payment is not settled yet, so the whole ${fiatText(left)} ${left.currency} go back to the buyer the way it was paid${wayText(payment)}. You pay nothing for it, there is no fee, and you do not receive the payment’s USDC. To refund only a part, wait until its USDC is in your wallet.`}
+      </p>
+      <ReasonField draft={draft} errors={errors} />
+      <FormEnd back={path}>Refund the whole payment</FormEnd>
+    </PostForm>
+  )
+}
+
+function ReasonField({ draft, errors }: Pick<RefundFormView, 'draft' | 'errors'>) {
+  return (
+    <Field name="reason" label="Reason" hint="Only your team sees it." optional errors={errors}>
+      {(attributes) => <input {...attributes} maxLength={500} value={draft.reason} />}
+    </Field>
+  )
 }
 
 /** Why nothing of the payment can be refunded, and what to do. */
@@ -79,7 +106,7 @@ function describeNothingLeft({ providerUsed, payout, status }: Payment): string 
   if (payout === 'paid') return 'Everything is refunded already, or the buyer charged it back.'
   return isClosed(status)
     ? 'You received nothing for it, so there is nothing to refund.'
-    : 'It is not settled yet. Refund it when its USDC is in your wallet. Until then only the operator can give the money back.'
+    : 'Its money is not confirmed, is going back already, or waits for our decision. If that changes, you can refund it.'
 }
 
 export type RefundQuoteView = FormView & {

@@ -60,7 +60,7 @@ export function findFundingStep(refund: Refund, now: string): FundingStep {
 
 /** Describes the state of a refund and the next step, in one or two sentences. */
 export function describeRefund(refund: Refund, now: string): string {
-  const { status, receivedMicro } = refund
+  const { status, receivedMicro, fundFrom } = refund
   const goesBack = isZero(receivedMicro) ? '' : ' Its USDC goes back to the wallet of the payment.'
   switch (status) {
     case 'awaiting_funds':
@@ -68,6 +68,8 @@ export function describeRefund(refund: Refund, now: string): string {
     case 'funded':
       return 'Your USDC is final. We are about to ask the partner to pay the buyer back.'
     case 'pending':
+      if (fundFrom === 'payment')
+        return 'We stop the payout, if there is one, and have the partner give the whole payment back. You have nothing to do.'
       return 'The partner is paying the buyer back. Some partners take days. You have nothing to do.'
     case 'succeeded':
       return 'The partner has paid the buyer back. Depending on the buyer’s bank, it may take a few days to appear.'
@@ -103,6 +105,8 @@ function describeFunding(refund: Refund, now: string): string {
 const FAILURES: Readonly<Record<RefundFailure, string>> = {
   money_gone:
     'The partner no longer has the money of this payment: the buyer charged it back, or got it back in another way. The buyer needs no refund from you.',
+  payment_changed:
+    'The payment was settled, or its money changed, before the money could go back. Look at the payment, and refund it again if that is still wanted.',
   refused: 'The partner refused to pay the buyer back. Ask the buyer for another way, and pay the buyer yourself.',
   usdc_returned:
     'Its USDC went back to your wallet before the partner was asked. Create another refund if it is still wanted.',

@@ -2,7 +2,7 @@ import type { Hex } from '../../../domain/hex.ts'
 import { isZero, type MicroUsdc } from '../../../domain/money.ts'
 import { checkoutUrl, explorerUrl, type Payment } from '../../../domain/payment/payment-object.ts'
 import { isRefundOver, type Refund } from '../../../domain/refund/refund.ts'
-import { renderRefund, type TypedData } from '../../../domain/refund/refund-object.ts'
+import { renderFunding, type TypedData } from '../../../domain/refund/refund-object.ts'
 import { transferLink } from '../../../domain/settlement/deposit.ts'
 import { checksumAddress } from '../../../evm/checksum.ts'
 import { shortUsdc } from '../../checkout/shown.tsx'
@@ -52,7 +52,7 @@ const ENGLISH = wordsIn('en')
 
 export function renderRefundPage(view: RefundView): string {
   const { frame, refund, payment, stamp, now, problem, publicUrl } = view
-  const { id, status } = refund
+  const { id, status, fundFrom } = refund
   return renderFramed({
     frame,
     title: `Refund of ${refundText(refund)}`,
@@ -72,7 +72,7 @@ export function renderRefundPage(view: RefundView): string {
           <Stops
             stops={[
               { name: 'Created', at: refund.createdAt },
-              { name: 'USDC final', at: refund.fundedAt },
+              ...(fundFrom === 'wallet' ? [{ name: 'USDC final', at: refund.fundedAt }] : []),
               { name: 'Partner asked', at: refund.askedAt },
               { name: 'Buyer refunded', at: refund.succeededAt },
             ]}
@@ -80,9 +80,11 @@ export function renderRefundPage(view: RefundView): string {
         </PageHead>
         {problem !== null && <Note tone="problem" icon="warning" strong={problem} />}
         <div class="cols">
-          <div class="col">{status === 'awaiting_funds' ? <Funding view={view} /> : <Transfers refund={refund} />}</div>
+          <div class="col">
+            <Money view={view} />
+          </div>
           <div class="side">
-            <Costs refund={refund} />
+            {fundFrom === 'wallet' && <Costs refund={refund} />}
             <Details refund={refund} />
             <Curl command={curlText(`${publicUrl}/v1/refunds/${id}`)} />
           </div>
@@ -90,6 +92,21 @@ export function renderRefundPage(view: RefundView): string {
       </>
     ),
   })
+}
+
+/** Where the money comes from. */
+function Money({ view }: { view: RefundView }) {
+  const { refund } = view
+  if (refund.fundFrom === 'wallet')
+    return refund.status === 'awaiting_funds' ? <Funding view={view} /> : <Transfers refund={refund} />
+  return (
+    <Card id="own" title="Before the settlement">
+      <p>
+        The whole payment goes back to the buyer through the partner. You pay nothing for it, there is no fee, and you
+        do not receive the payment’s USDC.
+      </p>
+    </Card>
+  )
 }
 
 function Cancel({ view: { cancelable, refund, frame } }: { view: RefundView }) {
@@ -140,7 +157,7 @@ function Refusal({ refund: { fundingRefusal } }: { refund: Refund }) {
 /** With JavaScript and a wallet in the browser, one button signs and sends the form. Without, a signature is pasted. */
 function Signing({ view: { refund, frame, errors } }: { view: RefundView }) {
   const { id, wallet } = refund
-  const data = renderRefund(refund).funding.typed_data
+  const data = renderFunding(refund).typed_data
   if (data === null) return null
   const action = `/dashboard/refunds/${id}/fund`
   return (

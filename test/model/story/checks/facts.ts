@@ -104,16 +104,18 @@ async function readRefunds(
     const sum = (which: 'received' | 'taken' | 'back'): bigint =>
       recorded.reduce((total, { kind, micro }) => (kind === which ? total + micro : total), 0n)
     const order = orders.find(({ attempt }) => attempt.id === refund.attemptId)?.order
-    const made = order?.refunds.find(({ key }) => key === refund.id) ?? null
+    const made = order?.refunds.find(({ key }) => key === (refund.partnerKey ?? refund.id)) ?? null
     return { refund, received: sum('received'), taken: sum('taken'), back: sum('back'), made }
   })
 }
 
-/** Minor units of the order that refunds, by their rows, have given to the buyer. */
+/** Minor units of paid-out money of the order that refunds, by their rows, have given to the buyer. */
 export const getRefundedUnits = ({ refunds }: Pick<Facts, 'refunds'>, { attempt }: Order): bigint =>
   refunds.reduce(
     (total, { refund }) =>
-      refund.attemptId === attempt.id && refund.status === 'succeeded' ? total + BigInt(refund.amount.minor) : total,
+      refund.attemptId === attempt.id && refund.fundFrom === 'wallet' && refund.status === 'succeeded'
+        ? total + BigInt(refund.amount.minor)
+        : total,
     0n,
   )
 

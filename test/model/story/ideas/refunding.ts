@@ -95,6 +95,23 @@ export const REFUNDING: readonly Idea[] = [
       ]
     },
   },
+  // Before the settlement the whole payment goes back, and anything can cross that.
+  {
+    weight: (view) => (view.returnable && view.refunds.length < 4 ? 25 : 0),
+    draw: (random, view) => [
+      ...random.pick<readonly StoryStep[]>([
+        [],
+        [],
+        [together(engine('settle'))],
+        [{ do: 'cut the next activity', at: random.below(12) }],
+        [together(refund(100))],
+      ]),
+      ...answers(random),
+      refund(100),
+      ...random.pick<readonly StoryStep[]>([[], [], [engine('settle')], [loseRefund(view.refunds.length), wait(62)]]),
+      ...crosses(random, view, view.refunds.length),
+    ],
+  },
   // Two refunds at the same moment.
   {
     weight: (view) => (isRefundable(view) ? 12 : 0),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../../../../domain/hex.ts'
 import {
+  FUND_SOURCES,
   FUNDING_REFUSALS,
   type FundingRefusal,
   REFUND_FAILURES,
@@ -45,6 +46,24 @@ export const fundRefundBody = z.strictObject({
     .transform((text) => text.toLowerCase() as Hex),
 })
 
+const funding = z.strictObject({
+  required_usdc: usdcAmount,
+  received_usdc: usdcAmount,
+  wallet: z.string(),
+  address: z.string().nullable(),
+  chain: z.literal('polygon'),
+  chain_id: z.int(),
+  token: z.string(),
+  eip681: z.string().nullable(),
+  rate: z.string(),
+  rate_source: z.string(),
+  expires_at: moment,
+  typed_data: typedData.nullable(),
+  signed_at: moment.nullable(),
+  refusal: z.enum(Object.keys(FUNDING_REFUSALS) as [FundingRefusal, ...FundingRefusal[]]).nullable(),
+  tx_hash: z.string().nullable(),
+})
+
 export const refundObject = z
   .strictObject({
     id: z.string(),
@@ -59,24 +78,9 @@ export const refundObject = z
     status: z.enum(REFUND_STATUSES),
     status_reason: z.enum(Object.keys(REFUND_FAILURES) as [RefundFailure, ...RefundFailure[]]).nullable(),
     reason: z.string().nullable(),
+    fund_from: z.enum(FUND_SOURCES),
     metadata: z.record(z.string(), z.string()),
-    funding: z.strictObject({
-      required_usdc: usdcAmount,
-      received_usdc: usdcAmount,
-      wallet: z.string(),
-      address: z.string().nullable(),
-      chain: z.literal('polygon'),
-      chain_id: z.int(),
-      token: z.string(),
-      eip681: z.string().nullable(),
-      rate: z.string(),
-      rate_source: z.string(),
-      expires_at: moment,
-      typed_data: typedData.nullable(),
-      signed_at: moment.nullable(),
-      refusal: z.enum(Object.keys(FUNDING_REFUSALS) as [FundingRefusal, ...FundingRefusal[]]).nullable(),
-      tx_hash: z.string().nullable(),
-    }),
+    funding: funding.nullable(),
     partner_reference: z.string().nullable(),
     returned_tx_hash: z.string().nullable(),
     created_at: moment,
