@@ -22,7 +22,7 @@ type FormView = { readonly frame: Frame; readonly payment: Payment; readonly pub
 export type RefundFormView = FormView & {
   readonly draft: RefundDraft
   readonly errors: FormErrors
-  /** What is left to refund, and where it comes from; null: nothing. */
+  /** The part that can be refunded; null: nothing. */
   readonly refundable: Pick<Refundable, 'fundFrom' | 'left'> | null
   readonly once: string
 }

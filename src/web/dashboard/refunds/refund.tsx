@@ -94,7 +94,7 @@ export function renderRefundPage(view: RefundView): string {
   })
 }
 
-/** Where the money comes from. */
+/** The USDC of the merchant, or that the payment’s own money goes back. */
 function Money({ view }: { view: RefundView }) {
   const { refund } = view
   if (refund.fundFrom === 'wallet')
