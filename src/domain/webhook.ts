@@ -15,6 +15,8 @@ export const WEBHOOK_EVENT_TYPES = [
   'refund.funded',
   'refund.succeeded',
   'refund.failed',
+  'refund.canceled',
+  'refund.expired',
   'reserve.released',
   'payment_link.completed',
   'webhook_endpoint.disabled',

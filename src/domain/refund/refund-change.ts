@@ -3,7 +3,7 @@ import { type Booking, refundTaken } from '../ledger.ts'
 import { add, subtract } from '../money.ts'
 import type { Attempt } from '../payment/payment-object.ts'
 import { createNote, type Note, type NoteReason } from '../timeline.ts'
-import type { WebhookEventType } from '../webhook.ts'
+import { isWebhookEventType, type WebhookEventType } from '../webhook.ts'
 import { canMoveRefund, isRefundOver, isWithPartner, type Refund, type RefundStatus } from './refund.ts'
 
 /** Decides what follows from a change of a refund: times, notes of its payment, events and books. */
@@ -39,7 +39,7 @@ export function decideRefundChange(before: Refund, changed: Refund, at: string):
       ...(isMoved ? [createNote(NOTES[status], data)] : []),
     ],
     bookings: isMoved && status === 'succeeded' && after.fundFrom === 'wallet' ? [takeFunds(after)] : [],
-    events: [...(isOpened ? (['refund.created'] as const) : []), ...(isMoved ? EVENTS[status] : [])],
+    events: [...(isOpened ? (['refund.created'] as const) : []), ...(isMoved ? findEvent(status) : [])],
     isEnding: isMoved && isRefundOver(status),
   }
 }
@@ -80,14 +80,10 @@ const NOTES: Readonly<Record<RefundStatus, NoteReason>> = {
   expired: 'refund.expired',
 }
 
-const EVENTS: Readonly<Record<RefundStatus, readonly WebhookEventType[]>> = {
-  awaiting_funds: [],
-  funded: ['refund.funded'],
-  pending: [],
-  succeeded: ['refund.succeeded'],
-  failed: ['refund.failed'],
-  canceled: [],
-  expired: [],
+/** The event of a move, if merchants can subscribe to one. */
+function findEvent(status: RefundStatus): WebhookEventType[] {
+  const type = `refund.${status}`
+  return isWebhookEventType(type) ? [type] : []
 }
 
 const describe = ({ id, amount, requiredMicro, receivedMicro, statusReason }: Refund): object => ({

@@ -30,11 +30,13 @@ describe('A change of a refund', () => {
     ['funded', 'pending', [], 'askedAt'],
     ['pending', 'succeeded', ['refund.succeeded'], 'succeededAt'],
     ['pending', 'failed', ['refund.failed'], 'failedAt'],
+    ['awaiting_funds', 'canceled', ['refund.canceled'], 'updatedAt'],
+    ['awaiting_funds', 'expired', ['refund.expired'], 'updatedAt'],
   ] as const)('from %s to %s has its event and its time', (from, to, events, time) => {
     const moved = change(refund({ status: from }), { status: to })
     expect(moved?.events).toEqual(events)
     expect(moved?.after[time]).toBe(AT)
-    expect(moved?.isEnding).toBe(to === 'succeeded' || to === 'failed')
+    expect(moved?.isEnding).toBe(isRefundOver(to))
   })
 
   test.each([
@@ -58,9 +60,9 @@ describe('A change of a refund', () => {
   test.each([
     ['awaiting_funds', 'canceled'],
     ['awaiting_funds', 'expired'],
-  ] as const)('a move from %s to %s ends the refund without an event', (from, to) => {
+  ] as const)('a move from %s to %s ends the refund, books nothing and sets no time', (from, to) => {
     const ended = change(refund({ status: from }), { status: to })
-    expect(ended).toMatchObject({ events: [], bookings: [], isEnding: true })
+    expect(ended).toMatchObject({ events: [`refund.${to}`], bookings: [], isEnding: true })
     expect(ended?.after).toEqual({ ...refund(), status: to, updatedAt: AT, version: 4 })
   })
 
@@ -73,7 +75,7 @@ describe('A change of a refund', () => {
     expect(returned?.after.succeededAt).toBe(LATER)
   })
 
-  test('of the payment’s own money announces it with the decision, books nothing and leaves the order to the give-back', () => {
+  test('announces a refund of the payment’s own money with the decision, books nothing and leaves the order to the give-back', () => {
     const own = refund({ fundFrom: 'payment', status: 'pending', place: null, requiredMicro: '0' })
     const decided = change(own, { partnerKey: 'att_1:refund:1' })
     expect([decided?.events, decided?.notes]).toEqual([['refund.created'], []])

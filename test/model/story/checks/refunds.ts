@@ -130,7 +130,7 @@ async function checkRefundEvents({ testPayment, refunds, row }: Facts): Promise<
     const expected = [
       ...(refund.place === null && refund.partnerKey === null ? [] : ['refund.created']),
       ...(refund.fundedAt === null ? [] : ['refund.funded']),
-      ...(refund.status === 'succeeded' || refund.status === 'failed' ? [`refund.${refund.status}`] : []),
+      ...(isRefundOver(refund.status) ? [`refund.${refund.status}`] : []),
     ].join(' ')
     return [
       ...(got === expected ? [] : [`the merchant received "${got}" of a refund that is ${refund.status}`]),
