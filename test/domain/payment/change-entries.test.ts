@@ -282,7 +282,7 @@ describe('The entries of a change', () => {
       'a refund that is requested from the partner',
       after(two, pays(), pays('10000', 'att_2'), decides({ say: 'give_back', accountId: 'att_2' })),
       setsAttempt({ back: 'asked' }, 'att_2'),
-      ['refund.requested: A refund was requested from the partner (operator)'],
+      ['refund.requested: A refund was requested from the partner (system)'],
     ],
     [
       'a refund that the partner refuses',

@@ -19,9 +19,9 @@ describe('A change of a refund', () => {
     expect(opened?.notes.map(({ kind }) => kind)).toEqual(['refund.created'])
   })
 
-  test('announces no refund that ends before it has an address', () => {
+  test('announces only the end of a refund that ends before it has an address', () => {
     const canceled = change(refund({ place: null }), { status: 'canceled' })
-    expect(canceled?.events).toEqual([])
+    expect(canceled?.events).toEqual(['refund.canceled'])
     expect(canceled?.notes.map(({ kind }) => kind)).toEqual(['refund.canceled'])
   })
 

@@ -81,7 +81,7 @@ test('the workflow knows a refund by its state, its address and its two moments'
 
 test.each([
   ['funded', 'its USDC has arrived'],
-  ['pending', 'its USDC has arrived'],
+  ['pending', 'the money is going back to the buyer'],
   ['succeeded', 'the refund has succeeded'],
   ['failed', 'the refund has failed'],
   ['expired', 'the refund has expired'],

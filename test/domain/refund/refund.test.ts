@@ -70,6 +70,6 @@ test('each move, failure and refusal has its own explanation', () => {
   expect([...moves, ...sentences].filter((text) => !isExplanation(text))).toEqual([])
   expect(sentences.filter((text) => !/^[A-Z].*\.$/.test(text))).toEqual([])
   expect(new Set([...moves, ...sentences]).size).toBe(moves.length + sentences.length)
-  expect(Object.keys(REFUND_FAILURES)).toHaveLength(5)
+  expect(Object.keys(REFUND_FAILURES)).toHaveLength(6)
   expect(Object.keys(FUNDING_REFUSALS)).toHaveLength(7)
 })
