@@ -13,9 +13,8 @@ const CLOCKS_MS = 60_000
 export function checkAsked({ refunds }: Facts): string[] {
   return refunds.flatMap(({ refund: { status, fundFrom, requiredMicro, amount }, received, back, made }) => {
     if (made === null) return []
-    // Before the settlement the buyer gets what the partner has not reversed in between.
-    const isOfAmount =
-      made.minor === amount.minor || (fundFrom === 'payment' && BigInt(made.minor) < BigInt(amount.minor))
+    // Before the settlement the partner gives back what it has then: some may have been reversed or added in between.
+    const isOfAmount = fundFrom === 'payment' || made.minor === amount.minor
     const isPaid = received - back >= BigInt(requiredMicro)
     return [
       ...(isPaid ? [] : [`the partner has a refund, and ${received - back} of ${requiredMicro} are there`]),
@@ -30,10 +29,13 @@ export async function checkRefunds(facts: Facts): Promise<string[]> {
   const { testPayment, refunds, row } = facts
   const wrong = checkAsked(facts)
   for (const fact of refunds) {
-    const { id, status } = fact.refund
+    const { id, status, statusReason, fundFrom } = fact.refund
     if (!isRefundOver(status)) wrong.push(`after all that time a refund is ${status}`)
     if (testPayment.server.running(id) !== null) wrong.push(`a refund is ${status}, and its workflow runs on`)
-    if ((status === 'succeeded') !== (fact.made?.isDone === true || isGivenOutside(facts, fact)))
+    const isMade = fact.made?.isDone === true
+    // If there was nothing to give back, a later decision can give other money back under the same key.
+    const canBeLater = fundFrom === 'payment' && status === 'failed' && statusReason !== 'refused'
+    if (status === 'succeeded' ? !isMade && !isGivenOtherwise(facts, fact) : isMade && !canBeLater)
       wrong.push(`a refund is ${status}, and the partner has ${fact.made === null ? 'none' : 'one'}`)
     if (fact.made?.isDone === false) wrong.push(`a refund is ${status}, and is pending at the partner`)
   }
@@ -47,10 +49,13 @@ export async function checkRefunds(facts: Facts): Promise<string[]> {
   return wrong
 }
 
-/** True if an operator has recorded that the buyer got the money of an unsettled payment from elsewhere. */
-const isGivenOutside = ({ orders }: Facts, { refund }: RefundFact): boolean =>
+/** True if the partner has given an unsettled payment back without the request, or the buyer got it from elsewhere. */
+const isGivenOtherwise = ({ orders }: Facts, { refund }: RefundFact): boolean =>
   refund.fundFrom === 'payment' &&
-  orders.some(({ attempt }) => attempt.id === refund.attemptId && attempt.outside !== '0')
+  orders.some(
+    ({ attempt, order }) =>
+      attempt.id === refund.attemptId && (attempt.outside !== '0' || order?.status === 'refunded'),
+  )
 
 /** Over all refunds and chargebacks no more goes back than was paid. */
 function checkSums(facts: Facts): string[] {
