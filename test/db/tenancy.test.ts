@@ -44,9 +44,9 @@ const OWNED = [
   'agreement',
 ] as const
 
-const REFUND = `insert into refund (id, payment_id, attempt_id, merchant_id, livemode, amount_minor, currency, rate, rate_source,
-    required_micro, created_at, updated_at, expires_at)
-  values ($1, $2, $3, $4, $5, 60, 'EUR', '1', 'test', 600000, now(), now(), now())`
+const REFUND = `insert into refund (id, payment_id, attempt_id, merchant_id, livemode, amount_minor, currency, fund_from,
+    payment_version, rate, rate_source, required_micro, created_at, updated_at, expires_at)
+  values ($1, $2, $3, $4, $5, 60, 'EUR', 'wallet', 1, '1', 'test', 600000, now(), now(), now())`
 
 /** One row in every table. */
 async function furnish(tenant: Tenant): Promise<void> {
@@ -211,12 +211,27 @@ describe('Statements without a condition on the merchant', () => {
     expect((await db.as(mine).query(send, ['start_payment', own])).rowCount).toBe(1)
   })
 
+  it('of the ledger a merchant reads only what chargebacks of its own payments took', async () => {
+    await db.query(
+      `with booked as (
+         insert into ledger_transaction (kind, reference, payment_id, booked_at)
+         select 'test', id, id, now() from payment returning id)
+       insert into ledger_entry (transaction_id, line, account, asset, amount)
+       select id, line, account, 'USDC', amount from booked,
+         (values (0, 'chargeback_loss', 5), (1, 'reserve', -5)) as entry (line, account, amount)`,
+    )
+    const { rows } = await db.as(mine).query('select account from ledger_entry')
+    expect(rows).toEqual([{ account: 'chargeback_loss' }])
+    expect(await countIn(db.as(mine), 'ledger_transaction')).toBe(1)
+  })
+
   it('a payment, the ledger and payouts cannot be changed at all', async () => {
     for (const statement of [
       "update payment set status = 'succeeded'",
       'delete from payment',
       'select * from payout',
-      'select * from ledger_entry',
+      'delete from ledger_entry',
+      "update ledger_transaction set kind = 'other'",
       'select * from outbox',
       'delete from event_sequence',
     ])

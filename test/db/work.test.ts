@@ -78,9 +78,9 @@ const LEAVE: Readonly<Record<Sweep, () => Promise<unknown>>> = {
       [attemptId],
     )
     await db.query(
-      `insert into refund (id, payment_id, attempt_id, merchant_id, livemode, amount_minor, currency, rate, rate_source,
-         required_micro, created_at, updated_at, expires_at)
-       select $1, payment_id, id, $2, false, 60, 'EUR', '1', 'test', 1, now(), now(), now() from attempt where id = $3`,
+      `insert into refund (id, payment_id, attempt_id, merchant_id, livemode, amount_minor, currency, fund_from,
+         payment_version, rate, rate_source, required_micro, created_at, updated_at, expires_at)
+       select $1, payment_id, id, $2, false, 60, 'EUR', 'wallet', 1, '1', 'test', 1, now(), now(), now() from attempt where id = $3`,
       [newId('refund'), tenant.merchantId, attemptId],
     )
   },

@@ -96,9 +96,9 @@ async function addRefund(paymentId: string): Promise<string> {
     [paymentId, attemptId],
   )
   await db.query(
-    `insert into refund (id, payment_id, attempt_id, merchant_id, livemode, amount_minor, currency, rate, rate_source,
-       required_micro, received_micro, created_at, updated_at, expires_at)
-     values ($1, $2, $3, $4, false, 1000, 'EUR', '1', 'test', 1, 1, now(), now(), now())`,
+    `insert into refund (id, payment_id, attempt_id, merchant_id, livemode, amount_minor, currency, fund_from,
+       payment_version, rate, rate_source, required_micro, received_micro, created_at, updated_at, expires_at)
+     values ($1, $2, $3, $4, false, 1000, 'EUR', 'wallet', 1, '1', 'test', 1, 1, now(), now(), now())`,
     [id, paymentId, attemptId, tenant.merchantId],
   )
   return id
