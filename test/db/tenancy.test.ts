@@ -211,7 +211,7 @@ describe('Statements without a condition on the merchant', () => {
     expect((await db.as(mine).query(send, ['start_payment', own])).rowCount).toBe(1)
   })
 
-  it('of the ledger a merchant reads only what chargebacks of its own payments took', async () => {
+  it('a merchant reads nothing of the ledger but what chargebacks of its payments took', async () => {
     await db.query(
       `with booked as (
          insert into ledger_transaction (kind, reference, payment_id, booked_at)
