@@ -77,3 +77,12 @@ test('a link that is not a token transfer is not opened', () => {
   const attempts = [aUsdcAttempt({ intentUri: 'javascript:alert(1)' })]
   expect(html({ ...SITUATIONS['an address for USDC'], attempts })).not.toContain('href="javascript:')
 })
+
+test('an underpaid payment asks for the rest of the USDC that is not at its address yet, while late money counts', () => {
+  const rest = SITUATIONS['the rest of the USDC after the end']
+  expect(html(rest)).toContain('Send 50.00 USDC')
+  expect(html({ ...rest, received: '38300000' })).toContain('Send 20.00 USDC')
+  const asksForNothing = /ethereum:|Send -?\d|data-copy="0x/
+  for (const changes of [{ received: '58300000' }, { payment: { ...rest.payment, listenEnded: true } }])
+    expect(html({ ...rest, ...changes })).not.toMatch(asksForNothing)
+})

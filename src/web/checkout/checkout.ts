@@ -21,7 +21,10 @@ export type Checkout = {
   /** The buyer's tax id, from the merchant; null: unknown. */
   readonly customerTaxId: string | null
   readonly receiptMail: ReceiptMail
-  /** The USDC that has arrived at the deposit address of an open payment; null without USDC or without an address. */
+  /**
+   * The USDC that has arrived at the deposit address of a payment that is open or underpaid; null without USDC or without
+   * an address.
+   */
   readonly received: MicroUsdc | null
   readonly shop: Shop
   readonly partners: PartnerNames

@@ -61,7 +61,7 @@ export function getPageKey(checkout: Checkout, view: View): string {
     attempt?.id,
     attempt?.status,
     slow && 'slow',
-    view.page === 'usdc' && view.received !== null && `received:${view.received}`,
+    (view.page === 'usdc' || view.page === 'checking') && checkout.received && `received:${checkout.received}`,
     minutesLeft(checkout),
     listDown(checkout, view),
   ]

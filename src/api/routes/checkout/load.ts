@@ -122,7 +122,8 @@ async function ratesFor(deps: LoadDeps, payment: Payment): Promise<RateTable | n
 
 /** The transfer is on chain before the payment knows it, so the buyer must not be asked again. Dust does not count. */
 function receivedAt({ payment, deposit }: StoredCheckout): MicroUsdc | null {
-  return !isOpen(payment.status) || deposit === null || isDust(deposit) ? null : deposit.units
+  const isAsked = isOpen(payment.status) || payment.statusReason === 'too_little'
+  return !isAsked || deposit === null || isDust(deposit) ? null : deposit.units
 }
 
 /** `?back=<Unix seconds>` must be between the opening of the order and now: anybody can write a URL. */

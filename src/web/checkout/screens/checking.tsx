@@ -1,4 +1,4 @@
-import { subtract } from '../../../domain/money.ts'
+import { isZero, subtract } from '../../../domain/money.ts'
 import type { Attempt } from '../../../domain/payment/payment-object.ts'
 import { readTransferLink, type TransferRequest } from '../../../domain/settlement/deposit.ts'
 import { CopyButton, OutlineLink } from '../../kit/button.tsx'
@@ -9,6 +9,7 @@ import type { Words } from '../../messages/words.ts'
 import { getAmounts } from '../amounts.ts'
 import type { Checkout } from '../checkout.ts'
 import { backStop, ShopLink, type Shown, shortUsdc } from '../shown.tsx'
+import { isLateMoneyCounted } from '../view.ts'
 import { ShortFacts } from './finish.tsx'
 import { payingPartner } from './progress.tsx'
 import { Transfer } from './usdc.tsx'
@@ -17,7 +18,7 @@ export function Checking({ checkout, words }: Shown) {
   const { t } = words
   const { payment, shop, url } = checkout
   const { short } = getAmounts(checkout)
-  const rest = short === null ? null : findRestOfUsdc(short.attempt)
+  const rest = short === null ? null : findRestOfUsdc(checkout, short.attempt)
   return (
     <>
       {rest === null ? (
@@ -46,10 +47,15 @@ export function Checking({ checkout, words }: Shown) {
   )
 }
 
-/** USDC that arrives late at the address of the order still completes it. Null for any other order. */
-function findRestOfUsdc({ provider, intentUri, held }: Attempt): TransferRequest | null {
+/**
+ * USDC that arrives late at the address of the order still completes it. Null for any other order, and if the platform
+ * asks for no more: all of it is at the address, or late money no longer counts.
+ */
+function findRestOfUsdc(checkout: Checkout, { provider, intentUri, held }: Attempt): TransferRequest | null {
   const asked = provider === 'crypto' ? readTransferLink(intentUri ?? '') : null
-  return asked && { ...asked, micro: subtract(asked.micro, held) }
+  if (asked === null || !isLateMoneyCounted(checkout)) return null
+  const micro = subtract(asked.micro, checkout.received ?? held)
+  return isZero(micro) || micro.startsWith('-') ? null : { ...asked, micro }
 }
 
 function listStops(checkout: Checkout, words: Words): Stop[] {
