@@ -1,6 +1,7 @@
 import type { RequestHandler, Response } from 'express'
 import type { Tenant } from '../../db/db.ts'
 import type { ApiRequest } from '../../db/merchants/requests.ts'
+import { hideAddresses } from '../../domain/account/email.ts'
 import { createCounter } from '../limits/counter.ts'
 
 /**
@@ -53,7 +54,7 @@ export function requestLog({ onRequest, clock }: RequestLogDeps): RequestHandler
         livemode: keyUser.livemode,
         keyId: keyUser.keyId,
         method,
-        path: shorten(withoutSecrets(originalUrl).replace(ADDRESSES, HIDDEN), MOST_PATH),
+        path: shorten(hideAddresses(withoutSecrets(originalUrl)), MOST_PATH),
         status,
         durationMs: Math.max(0, Math.round(clock() - began)),
         code: code ?? null,
@@ -83,10 +84,8 @@ const redactBodies = (sent: unknown, answered: string | undefined): Bodies => ({
 
 const HIDDEN = '(hidden)'
 const SECRET_NAMES = new Set(['key', 'secret', 'password', 'signature', 'authorization', 'checkout_url', 'webhook_url'])
-/** Personal data of buyers. */
-const PERSONAL_NAMES = new Set(['customer_email', 'customer_tax_id'])
-/** In a query, where the sign can be encoded. */
-const ADDRESSES = /[^&=?\s]+(?:@|%40)[^&\s]+/gi
+/** Personal data of buyers. A search in the arguments of a tool can be for an address. */
+const PERSONAL_NAMES = new Set(['customer_email', 'customer_tax_id', 'search'])
 const SECRETS = /(?:pinrail_(?:live|test)_|whsec_)[^\s"'&]+/g
 
 export function withoutSecrets(text: string): string {

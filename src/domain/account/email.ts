@@ -13,10 +13,25 @@ export function readEmail(text: string): string | null {
   return email.length <= LONGEST && FORM.test(email) ? email : null
 }
 
+/**
+ * Returns one text for all spellings of an address that reach one mailbox, for limits: without the tag after a plus
+ * (RFC 5233), and with the domain in ASCII. Never send to it.
+ */
+export function getMailbox(email: string): string {
+  const at = email.lastIndexOf('@')
+  const url = `https://${email.slice(at + 1)}`
+  const domain = URL.canParse(url) ? new URL(url).hostname : email.slice(at + 1)
+  return `${email.slice(0, at).replace(/(?<=.)\+.*$/su, '')}@${domain}`
+}
+
+/** An address in a text or in the query of a URL: with an at sign that is plain, full-width or small, or is encoded. */
+const ADDRESSES = /[^&=?\s]+(?:[@\uff20\ufe6b]|%40|%ef%bc%a0|%ef%b9%ab)[^&\s]+/giu
+
+export const hideAddresses = (text: string): string => text.replace(ADDRESSES, '(hidden)')
+
 /** Returns the values without e-mail addresses, for a log that is never deleted. */
 export function hideEmails(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const hide = (value: unknown): unknown =>
-    typeof value === 'string' && readEmail(value) !== null ? '(hidden)' : value
+  const hide = (value: unknown): unknown => (typeof value === 'string' ? hideAddresses(value) : value)
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, hide(value)]))
 }
 

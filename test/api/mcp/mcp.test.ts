@@ -321,6 +321,12 @@ describe('A call of a tool', () => {
     expect(logged.at(-1)).toMatchObject({ code: 'resource_missing' })
   })
 
+  test('the log of requests hides the address of a buyer in a search', async () => {
+    await made(client, 'list_payments', { search: 'mcp-log@mail.example' })
+    expect(logged.at(-1)?.sent).toContain('list_payments')
+    expect(JSON.stringify(logged)).not.toContain('mcp-log@')
+  })
+
   test('simulated outcomes belong to test mode', async () => {
     const id = await createPayment(client)
     expect(await made(client, 'skip_time', { id, seconds: 60 })).toMatchObject({ id })

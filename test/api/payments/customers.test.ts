@@ -74,6 +74,8 @@ describe('The buyer of a payment', () => {
     const id = await pay({ customer_email: 'log@mail.example', customer_tax_id: 'TAX-LOG' })
     await list('customer_email=log%40mail.example')
     await list('search=log@mail.example')
+    await list(`search=${encodeURIComponent('log＠mail.example')}`)
+    await list('search=order%20log@mail.example')
     await testApi.ask('POST', '/v1/payments', { body: { amount: 'x', customer_email: 'log@mail.example' } })
     const { rows } = await testApi.db.query(
       `select convert_from(body, 'UTF8') as text from event where payment_id = $1`,
@@ -83,8 +85,14 @@ describe('The buyer of a payment', () => {
     expect(paths).toEqual(
       expect.arrayContaining(['/v1/payments?customer_email=(hidden)', '/v1/payments?search=(hidden)']),
     )
-    expect(JSON.stringify([rows, logged])).not.toMatch(/log(?:@|%40)mail|TAX-LOG/)
+    expect(JSON.stringify([rows, logged])).not.toMatch(/log(?:@|%40|%EF%BC%A0)mail|TAX-LOG/)
   })
+})
+
+test('the audit log hides an address among the words of a search', async () => {
+  await testApi.ask('GET', '/v1/exports/payments?search=order%20audit@mail.example')
+  const { rows } = await testApi.db.query(`select data::text as text from audit_entry where action = 'exportPayments'`)
+  expect(rows).toEqual([{ text: expect.stringContaining('order (hidden)') }])
 })
 
 describe('Items of a payment', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { maskEmail, readEmail } from '../../../src/domain/account/email.ts'
+import { getMailbox, hideEmails, maskEmail, readEmail } from '../../../src/domain/account/email.ts'
 
 const LABEL = 'a'.repeat(63)
 /** 254 characters: the longest that mail servers accept. */
@@ -65,4 +65,28 @@ test.each([
   ['𝒏ina@shop.example', '𝒏…@shop.example'],
 ])('the address %s is masked as %s', (email, masked) => {
   expect(maskEmail(email)).toBe(masked)
+})
+
+test.each([
+  ['nina@shop.example', 'nina@shop.example'],
+  ['nina+tickets+2@shop.example', 'nina@shop.example'],
+  ['+nina@shop.example', '+nina@shop.example'],
+  ['nina@bücher.example', 'nina@xn--bcher-kva.example'],
+  ['nina@xn--bcher-kva.example', 'nina@xn--bcher-kva.example'],
+  ['nina@xn--0.example', 'nina@xn--0.example'],
+])('the address %s counts for the mailbox %s', (email, mailbox) => {
+  expect(getMailbox(email)).toBe(mailbox)
+})
+
+test.each([
+  ['nina@shop.example', '(hidden)'],
+  ['order 7 of nina@shop.example, paid', 'order 7 of (hidden) paid'],
+  ['nina＠shop.example', '(hidden)'],
+  [
+    '/v1/payments?limit=2&search=nina%EF%BC%A0shop.example&status=failed',
+    '/v1/payments?limit=2&search=(hidden)&status=failed',
+  ],
+  ['order-1042', 'order-1042'],
+])('a log has the text %j as %j', (text, logged) => {
+  expect(hideEmails({ text, limit: 2 })).toEqual({ text: logged, limit: 2 })
 })
