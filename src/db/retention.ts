@@ -1,4 +1,5 @@
 import { execute, type Queryable, type Statement, sql } from './db.ts'
+import { forgetMailboxes } from './payments/buyer-mails.ts'
 import { forgetBuyers } from './payments/buyers.ts'
 
 /** Days for which rows are stored. The guide to webhooks promises merchants the first two, the dashboard the last. */
@@ -55,5 +56,6 @@ export async function pruneOld(db: Queryable, now: string): Promise<Pruned> {
           select ctid from api_request where at < ${before(REQUESTS_DAYS)} order by at limit ${PRUNED_AT_ONCE}))`,
   )
   const buyers = await forgetBuyers(db, now, PRUNED_AT_ONCE)
+  await forgetMailboxes(db, now, PRUNED_AT_ONCE)
   return { attempts, events, idempotencyKeys, requests, buyers }
 }

@@ -45,8 +45,14 @@ const formatMoney = (money: Money): string => `${formatAmount(money)} ${money.cu
 /** Letters of scripts that are read from right to left. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
 
-/** Keeps text of one direction from reordering text of the other (UAX 9: first strong isolate). */
+/** A mail program makes a link of each of these: the dot in a name of a host, and the end of a scheme. */
+const LINK_SIGNS = /[.\u3002\uff0e\uff61](?=\p{L})|:(?=\/\/)/gu
+
+/**
+ * Keeps text of one direction from reordering text of the other (UAX 9: first strong isolate). The mail comes from the
+ * platform's address, so a blank after each dot keeps the merchant's words from leading to a page.
+ */
 function isolate(text: string): string {
-  const line = plainLine(text)
+  const line = plainLine(text).replace(LINK_SIGNS, '$& ')
   return RIGHT_TO_LEFT.test(line) ? `\u2068${line}\u2069` : line
 }

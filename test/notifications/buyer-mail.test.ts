@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import pg from 'pg'
 import { pino } from 'pino'
 import { z } from 'zod'
 import { newPayment } from '../../scripts/test/new-payment.ts'
 import { until } from '../../scripts/test/until.ts'
+import { countUntried, insertMail } from '../../src/db/accounts/mail.ts'
 import { type Db, many, sql, type Tenant } from '../../src/db/db.ts'
+import { forgetMailboxes } from '../../src/db/payments/buyer-mails.ts'
 import {
   forgetBuyers,
   noteBuyerLanguage,
@@ -22,6 +25,7 @@ import { newId } from '../../src/ids.ts'
 import { composeBuyerMail } from '../../src/notify/buyer-mail.ts'
 import { createBuyerMailRound } from '../../src/worker/notify/buyer-mail-round.ts'
 import { sendDueMail } from '../../src/worker/notify/mail-round.ts'
+import { MOST_UNTRIED } from '../../src/worker/notify/notice-round.ts'
 import { type Seeded, seedDatabase } from '../webhooks/seed.ts'
 
 const AT = '2026-11-20T21:00:00.000Z'
@@ -190,6 +194,103 @@ describe('Mails to buyers', () => {
     expect(isMailedToBuyer({ ...owed, age: 3 * DAY_MS })).toBe(false)
   })
 
+  test('a mailbox gets ten mails a day, however its address is written, and also if the merchant changes addresses', async () => {
+    const spellings = [BUYER, 'anna+1@mail.example', 'anna+2@mail.example']
+    const pay = async (email: string): Promise<string> => {
+      const id = await addPayment({ email, taxId: null })
+      await succeed(id)
+      return id
+    }
+    for (const [place, email] of spellings.slice(1).entries()) {
+      await db.query(`insert into person (id, email, created_at) values ($1, $2, $3)`, [`per_${place}`, email, AT])
+      await db.query(
+        `insert into membership (merchant_id, person_id, role, created_at) values ($1, $2, 'viewer', $3)`,
+        [tenant.merchantId, `per_${place}`, AT],
+      )
+    }
+    const ids: string[] = []
+    for (let place = 0; place < 14; place++) ids.push(await pay(spellings[place % 3] ?? BUYER))
+    expect(await write()).toHaveLength(MOST_BUYER_MAILS_A_DAY)
+    for (const paymentId of ids)
+      await setCustomerEmail(db.as(tenant), tenant, { paymentId, email: 'elsewhere@mail.example', at: AT })
+    await pay(BUYER)
+    expect(await write()).toHaveLength(MOST_BUYER_MAILS_A_DAY)
+    now += DAY_MS
+    await db.query('delete from mail')
+    // The mails that the limit prevented do not count.
+    await pay(BUYER)
+    expect(await write()).toHaveLength(1)
+    now += DAY_MS + 1
+    expect(await forgetMailboxes(db, new Date(now).toISOString(), 100)).toBe(MOST_BUYER_MAILS_A_DAY + 1)
+  })
+
+  test('an address that is deleted before its mail and given again gets the receipt', async () => {
+    const id = await addPayment({ email: BUYER, taxId: null })
+    await succeed(id)
+    const set = (email: string | null) => setCustomerEmail(db.as(tenant), tenant, { paymentId: id, email, at: AT })
+    await set(null)
+    expect(await write()).toEqual([])
+    await set(BUYER)
+    expect(await write()).toHaveLength(1)
+    await set(null)
+    await set(BUYER)
+    expect(await write()).toHaveLength(1)
+  })
+
+  test('a payment without an address wakes no worker for its mails', async () => {
+    const id = await addPayment(null)
+    const woken: (string | undefined)[] = []
+    const client = new pg.Client({ connectionString: seeded.url })
+    await client.connect()
+    client.on('notification', ({ payload }) => woken.push(payload))
+    await client.query('listen pinrail_work')
+    await succeed(id)
+    await type(id, BUYER)
+    await until(
+      async () => woken.length,
+      (count) => count > 0,
+    )
+    await client.end()
+    expect(woken.filter((work) => work === 'buyer_mails')).toHaveLength(1)
+  })
+
+  test('mails to buyers leave room for the notices of accounts', async () => {
+    for (let place = 0; place < MOST_UNTRIED / 2; place++)
+      await insertMail(db, { id: newId('mail'), sealed: '{}', now: AT, expiresAt: '2026-11-21T21:00:00.000Z' })
+    const id = await addPayment({ email: BUYER, taxId: null })
+    await succeed(id)
+    expect(await round()).toBeNull()
+    expect(await countUntried(db, { now: AT, most: MOST_UNTRIED })).toBeLessThan(MOST_UNTRIED)
+    await db.query(`update mail set tries = 1`)
+    expect(await round()).toBe(1)
+  })
+
+  test('the words of a merchant make no link in a mail from the platform', () => {
+    const { subject, text } = composeBuyerMail(
+      {
+        kind: 'receipt',
+        paymentId: 'pay_1',
+        url: 'https://pay.example/c/1',
+        shop: 'evil.example',
+        supportEmail: null,
+        amount: { minor: '100', currency: 'EUR' },
+        description: 'Confirm at https://evil.example/refund',
+        reference: 'www．evil。example',
+        invoice: {
+          number: 'http://192.0.2.1/x',
+          taxId: 'mail me@evil.example',
+          items: [{ name: 'Version 1.2 of EVIL.EXAMPLE', quantity: 1, unitMinor: '100', taxPercent: null }],
+        },
+        currency: 'EUR',
+        testMode: false,
+      },
+      'en',
+    )
+    const words = `${subject}\n${text}`.replaceAll('https://pay.example/c/1/receipt', '')
+    expect(words).not.toMatch(/evil[.．。](?! )|[.．。]evil|:\/\//i)
+    expect(words).toContain('Version 1.2 of EVIL. EXAMPLE: 1.00 EUR')
+  })
+
   test('a stranger with the link of a test payment cannot have a mail sent to anybody', async () => {
     const id = await addPayment(null)
     await type(id, 'victim@elsewhere.example')
@@ -223,6 +324,26 @@ describe('Mails to buyers', () => {
 const row = z.object({ text: z.string() })
 
 describe('The data of buyers', () => {
+  test('a new address keeps the tax id of the buyer no longer', async () => {
+    const [id, other] = [
+      await addPayment({ email: null, taxId: 'DE1' }),
+      await addPayment({ email: BUYER, taxId: null }),
+    ]
+    const late = '2027-02-01T00:00:00.000Z'
+    const dates = async () => {
+      const { rows } = await db.query(
+        'select given_at from payment_buyer where payment_id = any($1) order by payment_id',
+        [[id, other].toSorted()],
+      )
+      return rows.map(({ given_at }) => new Date(String(given_at)).toISOString())
+    }
+    for (const paymentId of [id, other])
+      await setCustomerEmail(db.as(tenant), tenant, { paymentId, email: BUYER, at: late })
+    expect(await dates()).toEqual([AT, late])
+    await saveTypedAddress(db, { paymentId: id, email: BUYER, source: 'private', language: 'de', at: late })
+    expect(await dates()).toEqual([AT, late])
+  })
+
   const customer = async (id: string): Promise<Customer | undefined> =>
     (await readCustomers(db.as(tenant), tenant, [id])).get(id)
 

@@ -21,14 +21,13 @@ comment on column payment_buyer.tax_id is 'The tax id of the buyer, from the mer
 comment on column payment_buyer.language is 'The language in which the buyer last read the checkout.';
 comment on column payment_buyer.given_at is 'When the address or the tax id was given. Both are deleted 180 days later.';
 create index payment_buyer_shown on payment_buyer (merchant_id, livemode, shown_email, payment_id) where shown_email is not null;
-create index payment_buyer_of_address on payment_buyer (email) where email is not null;
 create index payment_buyer_kept on payment_buyer (given_at) where email is not null or tax_id is not null;
 
 alter table payment_buyer enable row level security;
 create policy own on payment_buyer to pinrail_tenant
   using (merchant_id = tenant_merchant() and livemode = tenant_livemode());
 create policy from_merchant on payment_buyer as restrictive for insert to pinrail_tenant with check (source = 'merchant');
-grant select (payment_id, merchant_id, livemode, shown_email, tax_id), update (email, source, given_at),
+grant select (payment_id, merchant_id, livemode, shown_email, tax_id, given_at), update (email, source, given_at),
   insert (payment_id, merchant_id, livemode, email, source, tax_id, given_at) on payment_buyer to pinrail_tenant;
 
 create table buyer_mail (
@@ -36,13 +35,17 @@ create table buyer_mail (
   fact text not null check (fact in ('paid', 'returned') or fact ~ '^re_'),
   due_at timestamptz not null default now(),
   written_at timestamptz,
+  mailbox bytea,
   primary key (payment_id, fact)
 );
 comment on table buyer_mail is
   'A fact about a payment of which its buyer is notified by mail, once. Written by triggers, in the transaction of the fact or of the address, whichever is later.';
 comment on column buyer_mail.fact is '`paid`: the payment succeeded. `returned`: it was given back. Else the id of a refund that succeeded.';
 comment on column buyer_mail.written_at is 'When its mail was written, or was not because of a limit; null: not yet.';
+comment on column buyer_mail.mailbox is
+  'The SHA-256 digest of the mailbox to which the mail was written, for a day: it limits the mails to one mailbox. Null: no mail, or an older one.';
 create index buyer_mail_due on buyer_mail (due_at) where written_at is null;
+create index buyer_mail_of_mailbox on buyer_mail (mailbox) where mailbox is not null;
 create trigger wakes_worker after insert on buyer_mail for each statement execute function wake('pinrail_work', 'buyer_mails');
 
 -- The lock orders the fact and the address: of two transactions that write them at the same time, the second one sees both.
@@ -51,6 +54,9 @@ declare
   owed text := to_jsonb(new)->>tg_argv[0];
 begin
   perform from payment where id = owed for no key update;
+  if not exists (select from payment_buyer where payment_id = owed and email is not null) then
+    return null;
+  end if;
   insert into buyer_mail (payment_id, fact)
   select owed, fact from (
     select 'paid' as fact from payment where id = owed and succeeded_at is not null
@@ -58,7 +64,6 @@ begin
     select 'returned' from payment where id = owed and status = 'refunded' and confirmed_minor is not null
     union all
     select id from refund where payment_id = owed and status = 'succeeded') as facts
-  where exists (select from payment_buyer where payment_id = owed and email is not null)
   on conflict do nothing;
   return null;
 end $$;
@@ -68,3 +73,13 @@ create trigger owes_buyer_mails after update of status on refund for each row
   when (old.status <> new.status and new.status = 'succeeded') execute function owe_buyer_mails('payment_id');
 create trigger owes_buyer_mails after insert or update of email on payment_buyer for each row
   when (new.email is not null) execute function owe_buyer_mails('payment_id');
+
+-- Otherwise a deleted address would count as notified, and one that is given later would get nothing.
+create function drop_buyer_mails() returns trigger language plpgsql security definer set search_path from current as $$
+begin
+  perform from payment where id = new.payment_id for no key update;
+  delete from buyer_mail where payment_id = new.payment_id and written_at is null;
+  return null;
+end $$;
+create trigger drops_buyer_mails after update of email on payment_buyer for each row
+  when (old.email is not null and new.email is null) execute function drop_buyer_mails();

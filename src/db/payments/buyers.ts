@@ -38,6 +38,10 @@ export async function readCustomers(
   return new Map(rows.map((row) => [row.payment_id, { email: row.shown_email, taxId: row.tax_id }]))
 }
 
+/** A new address must not keep a tax id longer: the older of the two decides when both are deleted. */
+const givenAt = (row: Statement, at: string): Statement =>
+  sql`case when ${row}.tax_id is null then ${at}::timestamptz else ${row}.given_at end`
+
 /** The merchant sets, corrects or deletes (null) the address, also one that the buyer gave. */
 export async function setCustomerEmail(
   db: Queryable,
@@ -45,7 +49,7 @@ export async function setCustomerEmail(
   { paymentId, email, at }: { readonly paymentId: string; readonly email: string | null; readonly at: string },
 ): Promise<void> {
   const own = sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
-  const changes = sql`email = ${email}::text, source = 'merchant', given_at = ${at}::timestamptz`
+  const changes = sql`email = ${email}::text, source = 'merchant', given_at = ${givenAt(sql`payment_buyer`, at)}`
   await execute(
     db,
     email === null
@@ -78,7 +82,8 @@ export async function saveTypedAddress(db: Queryable, typed: TypedAddress): Prom
         where id = ${paymentId} and livemode = ${db.livemode}
           and not exists (select from buyer_mail where payment_id = ${paymentId} and written_at is not null)
         on conflict (payment_id) do update
-          set email = excluded.email, source = excluded.source, language = excluded.language, given_at = excluded.given_at
+          set email = excluded.email, source = excluded.source, language = excluded.language,
+            given_at = ${givenAt(sql`known`, at)}
           where known.email is null or known.source <> 'merchant'`,
   )
 }

@@ -1,11 +1,16 @@
+import { createHash } from 'node:crypto'
 import { countUntried, insertMail } from '../../db/accounts/mail.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { type OwedBuyerMail, takeBuyerMails } from '../../db/payments/buyer-mails.ts'
+import { countMailsOfToday, noteMailbox, type OwedBuyerMail, takeBuyerMails } from '../../db/payments/buyer-mails.ts'
+import { getMailbox } from '../../domain/account/email.ts'
 import type { BuyerMailFacts } from '../../domain/notification/buyer-mail.ts'
 import type { NotificationLanguage } from '../../domain/notification/channel.ts'
-import { BUYER_MAIL_MS, isMailedToBuyer } from '../../domain/payment/buyer.ts'
+import { BUYER_MAIL_MS, isMailedToBuyer, MOST_BUYER_MAILS_A_DAY } from '../../domain/payment/buyer.ts'
 import { checkoutUrl } from '../../domain/payment/payment-object.ts'
 import { MOST_UNTRIED } from './notice-round.ts'
+
+/** Fewer than for the notices of accounts: however many payments succeed, notices always have room. */
+const MOST_BEFORE_NOTICES = MOST_UNTRIED / 2
 
 export type BuyerMailRoundDeps = {
   readonly db: Db
@@ -32,7 +37,7 @@ export function createBuyerMailRound(deps: BuyerMailRoundDeps): () => Promise<nu
   return () =>
     deps.db.transaction(async (tx) => {
       const now = new Date(deps.clock()).toISOString()
-      if ((await countUntried(tx, { now, most: MOST_UNTRIED })) === MOST_UNTRIED) return null
+      if ((await countUntried(tx, { now, most: MOST_BEFORE_NOTICES })) === MOST_BEFORE_NOTICES) return null
       const taken = await takeBuyerMails(tx, { now, limit: PER_ROUND })
       for (const owed of taken) await writeMail(deps, tx, owed)
       return taken.length
@@ -40,10 +45,14 @@ export function createBuyerMailRound(deps: BuyerMailRoundDeps): () => Promise<nu
 }
 
 async function writeMail(deps: BuyerMailRoundDeps, tx: Tx, owed: OwedBuyerMail): Promise<void> {
-  const { email: to, is_member: isMember, sent_today: sentToday, due_at: dueAt } = owed
+  const { email: to, is_member: isMember, due_at: dueAt } = owed
   const now = deps.clock()
   const age = now - Date.parse(dueAt)
-  if (to === null || !isMailedToBuyer({ livemode: tx.livemode, isMember, sentToday, age })) return
+  const mailbox = createHash('sha256').update(getMailbox(to)).digest()
+  const today = { mailbox, now: new Date(now).toISOString(), most: MOST_BUYER_MAILS_A_DAY }
+  const sentToday = await countMailsOfToday(tx, today)
+  if (!isMailedToBuyer({ livemode: tx.livemode, isMember, sentToday, age })) return
+  await noteMailbox(tx, owed, mailbox)
   const facts = {
     kind: owed.fact === 'paid' ? ('receipt' as const) : ('refund' as const),
     paymentId: owed.payment_id,
