@@ -88,7 +88,7 @@ const succeed = (id: string): Promise<unknown> =>
 const type = (paymentId: string, email: string, source: 'shared' | 'private' = 'private'): Promise<void> =>
   saveTypedAddress(db, { paymentId, email, source, language: 'de', at: AT })
 
-async function addRefund(paymentId: string): Promise<string> {
+async function addRefund(paymentId: string, from: 'wallet' | 'payment' = 'wallet'): Promise<string> {
   const [attemptId, id] = [newId('attempt'), newId('refund')]
   await db.query(
     `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
@@ -96,14 +96,17 @@ async function addRefund(paymentId: string): Promise<string> {
     [attemptId, paymentId],
   )
   await db.query(
-    `update payment set payout = 'paid', provider_used = 'card_partner', paid_attempt_id = $2 where id = $1`,
-    [paymentId, attemptId],
+    `update payment set payout = $3, provider_used = 'card_partner', paid_attempt_id = $2, confirmed_minor = 4999,
+       charge_currency = 'EUR' where id = $1`,
+    [paymentId, attemptId, from === 'wallet' ? 'paid' : 'none'],
   )
+  const units = from === 'wallet' ? 1 : 0
   await db.query(
-    `insert into refund (id, payment_id, attempt_id, merchant_id, livemode, amount_minor, currency, fund_from,
-       payment_version, rate, rate_source, required_micro, received_micro, created_at, updated_at, expires_at)
-     values ($1, $2, $3, $4, false, 1000, 'EUR', 'wallet', 1, '1', 'test', 1, 1, now(), now(), now())`,
-    [id, paymentId, attemptId, tenant.merchantId],
+    `insert into refund (id, payment_id, attempt_id, merchant_id, livemode, amount_minor, currency, rate, rate_source,
+       fund_from, payment_version, required_micro, received_micro, created_at, updated_at, expires_at)
+     select $1, id, $3, $4, false, 1000, 'EUR', '1', 'test', $5, version, $6, $6, now(), now(), now()
+     from payment where id = $2`,
+    [id, paymentId, attemptId, tenant.merchantId, from, units],
   )
   return id
 }
@@ -155,6 +158,29 @@ describe('Mails to buyers', () => {
     )
     expect((await write())[2]?.text).toContain('49.99 EUR was refunded to you.')
     expect(await write()).toHaveLength(3)
+  })
+
+  test('money that a refund gives back before the settlement is one mail, also if the refund fails because it was faster', async () => {
+    for (const [end, reason, amount] of [
+      ['succeeded', null, '10.00'],
+      ['failed', 'money_gone', '49.99'],
+    ]) {
+      const id = await addPayment({ email: BUYER, taxId: null })
+      const refund = await addRefund(id, 'payment')
+      await db.query(`update payment set status = 'refunded' where id = $1`, [id])
+      expect(await write()).toEqual([])
+      await db.query(`update refund set status = $2, status_reason = $3, due_at = null where id = $1`, [
+        refund,
+        end,
+        reason,
+      ])
+      const mails = await write()
+      expect([end, mails.map(({ text }) => text)]).toEqual([
+        end,
+        [expect.stringContaining(`${amount} EUR was refunded`)],
+      ])
+      await db.query('delete from mail')
+    }
   })
 
   test('a receipt is owed once if the payment succeeds and the address is given at the same moment', async () => {

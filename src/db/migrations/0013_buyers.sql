@@ -61,7 +61,10 @@ begin
   select owed, fact from (
     select 'paid' as fact from payment where id = owed and succeeded_at is not null
     union all
+    -- A refund that gives this money back is one fact with it.
     select 'returned' from payment where id = owed and status = 'refunded' and confirmed_minor is not null
+      and not exists (select from refund where payment_id = owed and attempt_id = paid_attempt_id
+        and fund_from = 'payment' and status in ('pending', 'succeeded'))
     union all
     select id from refund where payment_id = owed and status = 'succeeded') as facts
   on conflict do nothing;
@@ -70,7 +73,7 @@ end $$;
 create trigger owes_buyer_mails after update of status on payment for each row
   when (old.status <> new.status and new.status in ('succeeded', 'refunded')) execute function owe_buyer_mails('id');
 create trigger owes_buyer_mails after update of status on refund for each row
-  when (old.status <> new.status and new.status = 'succeeded') execute function owe_buyer_mails('payment_id');
+  when (old.status <> new.status and new.status in ('succeeded', 'failed')) execute function owe_buyer_mails('payment_id');
 create trigger owes_buyer_mails after insert or update of email on payment_buyer for each row
   when (new.email is not null) execute function owe_buyer_mails('payment_id');
 
