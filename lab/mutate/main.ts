@@ -20,7 +20,7 @@ const MIN_SCORE = 90
 /** The random stories notice more, and would take minutes for each change. */
 const FUNDS = [
   ...['decision', 'derived', 'reserve', 'reviews', 'snapshot', 'states'].map((name) => `payment/${name}`),
-  ...['positions', 'stored-funds'].map((name) => `payment/funds/${name}`),
+  ...['answer', 'funds', 'money-step', 'positions', 'review', 'stored-funds'].map((name) => `payment/funds/${name}`),
 ]
 
 /** Files whose tests are not in the file of the same name under test/domain. */

@@ -4,13 +4,11 @@ import { withoutCharacters } from './text.ts'
 
 /** Numbers as people type and paste them: digits of any script, and the grouping and decimal signs of any locale. */
 
-const isDigit = (character: string | undefined): boolean => character !== undefined && /^\p{Nd}$/u.test(character)
-
 /** Unicode has the ten digits of a script in a row from zero, and only whole rows next to each other. */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0
   let zero = code
-  while (isDigit(String.fromCodePoint(zero - 1))) zero -= 1
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1
   return String((code - zero) % 10)
 }
 
@@ -44,7 +42,7 @@ export function readTypedNumber(text: string, decimals: number): TypedNumber {
   if (fraction !== null && !/^\d+$/.test(fraction)) return FORMAT
   if (!/^\d+$/.test(whole) && !GROUPED.test(whole)) return FORMAT
   const digits = whole.replace(/\D/g, '')
-  if (fraction?.length !== 3 || !/^[1-9]\d{0,2}[.,]\d{3}$/.test(plain))
+  if (!/^[1-9]\d{0,2}[.,]\d{3}$/.test(plain))
     return { ok: true, decimal: fraction === null ? digits : `${digits}.${fraction}` }
   const grouped = `${digits}${fraction}`
   return decimals === 0 ? { ok: true, decimal: grouped } : { ok: false, problem: 'ambiguous', grouped }
@@ -69,7 +67,7 @@ const PARTS = /^(?<before>\P{Nd}*)(?<number>\p{Nd}.*\p{Nd}|\p{Nd})(?<after>\P{Nd
 export function readTypedAmount(text: string, currency: Currency): TypedAmount {
   const parts = text.length > LONGEST ? null : PARTS.exec(withoutCharacters(text, 'turn', 'invisible'))
   const { before = '', number = '', after = '' } = parts?.groups ?? {}
-  if (number === '' || /[.,\u066b]$/.test(before)) return FORMAT
+  if (/[.,\u066b]$/.test(before)) return FORMAT
   const names = [before, after].map(nameForm).filter((name) => name !== '')
   if (!names.every((name) => listSigns(currency).has(name)))
     return { ok: false, problem: names.some(isMoneySign) ? 'currency' : 'format' }
@@ -100,7 +98,6 @@ function listSigns(currency: Currency): ReadonlySet<string> {
     (['symbol', 'narrowSymbol'] as const).map((currencyDisplay) => signIn(language, { currency, currencyDisplay })),
   )
   const all = new Set([currency, ...written].map((sign) => nameForm(withoutCharacters(sign, 'turn', 'invisible'))))
-  all.delete('')
   signs.set(currency, all)
   return all
 }

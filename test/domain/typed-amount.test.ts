@@ -42,6 +42,10 @@ describe('An amount in euros', () => {
     ['４９．９０', '49.90'],
     ['৪৯.৯০', '49.90'],
     ['4\u200b9.90', '49.90'],
+    ['\u202d€49.90\u202c', '49.90'],
+    ['12،5', '12.50'],
+    ['12,50 Eur.', '12.50'],
+    [`${' '.repeat(59)}5`, '5.00'],
   ])('%j is read as %s', (text, amount) => {
     expect(eur(text)).toBe(amount)
   })
@@ -57,6 +61,7 @@ describe('An amount in euros', () => {
     ['12.345', 'ambiguous'],
     ['1250.500', 'precision'],
     ['0.125', 'precision'],
+    ['12.3456', 'precision'],
     ['0', 'zero'],
     ['0,00', 'zero'],
     ['', 'format'],
@@ -76,7 +81,10 @@ describe('An amount in euros', () => {
     ["1,250'000", 'format'],
     ['1,250,00', 'format'],
     ['01.50', 'format'],
+    ["1250'000", 'format'],
     ['5 bananas', 'format'],
+    ['$5 bananas', 'currency'],
+    [`${' '.repeat(60)}5`, 'format'],
     [`${' '.repeat(5000)}5`, 'format'],
     ['9'.repeat(40), 'format'],
   ])('%j is refused: %s', (text, problem) => {
@@ -90,6 +98,19 @@ describe('An amount in euros', () => {
       grouped: { minor: '125000', currency: 'EUR' },
     })
   })
+})
+
+test.each<[string, Currency]>([
+  ['kr. 12', 'DKK'],
+  ['12 dkr', 'DKK'],
+  ['12 د.إ', 'AED'],
+])('the amount %j in %s has a sign of the language in which it is written', (text, currency) => {
+  expect(readTypedAmount(text, currency)).toStrictEqual({ ok: true, money: { minor: '1200', currency } })
+})
+
+test('a number is read without blanks and hidden characters, and with the number that its sign can group', () => {
+  expect(readTypedNumber(' 1\u202e2\u200b.5 ', 2)).toStrictEqual({ ok: true, decimal: '12.5' })
+  expect(readTypedNumber('1.250', 2)).toStrictEqual({ ok: false, problem: 'ambiguous', grouped: '1250' })
 })
 
 test.each(['1,250', '1.250', '1 250', '¥1,250', '￥1,250', '1250', '１，２５０'])(

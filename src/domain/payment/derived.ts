@@ -11,7 +11,7 @@ import { type Funds, findOwnAccount, findSoldAccount, getExcess, getHeldBack, ge
 import { findMoneyStep, isWaiting } from './funds/money-step.ts'
 import { isSilent, listReasons } from './funds/review.ts'
 import { toFunds, toMoney } from './funds/stored-funds.ts'
-import { isClosed, type PaymentException, type PaymentStatus } from './payment.ts'
+import { isClosed, isOpen, type PaymentException, type PaymentStatus } from './payment.ts'
 import type { Attempt, Derived, Payment, PaymentWithAttempts } from './payment-object.ts'
 import { listReviews } from './reviews.ts'
 
@@ -96,7 +96,7 @@ function findMoney({ payment, attempts, sales }: PaymentWithAttempts, funds: Fun
   const id = sale?.accountId ?? findOwnAccount(funds)?.id
   const attempt = attempts.find((one) => one.id === id)
   const isGoingBack = funds.accounts.some((one) => one.id === payment.paidAttemptId && one.back !== 'no')
-  if (attempt === undefined && (isGoingBack || funds.payout === 'void')) return pickMoney(payment)
+  if (attempt === undefined && (isGoingBack || funds.payout === 'void')) return payment
   if (attempt === undefined) return NO_MONEY
   const account = funds.accounts.find((one) => one.id === id)
   const units = sale?.units ?? (account === undefined ? 0n : freeUnits(account))
@@ -110,15 +110,6 @@ function findMoney({ payment, attempts, sales }: PaymentWithAttempts, funds: Fun
     paidAt: (sale === undefined ? null : payment.paidAt) ?? attempt.paidAt ?? payment.paidAt,
   }
 }
-
-const pickMoney = ({ paidAttemptId, providerUsed, methodUsed, confirmed, rate, paidAt }: Payment) => ({
-  paidAttemptId,
-  providerUsed,
-  methodUsed,
-  confirmed,
-  rate,
-  paidAt,
-})
 
 type MoneyField = 'paidAttemptId' | 'providerUsed' | 'methodUsed' | 'confirmed' | 'rate' | 'paidAt'
 
@@ -134,14 +125,13 @@ const NO_MONEY: Pick<Derived, MoneyField> = {
 function computeException({ payment, attempts }: PaymentWithAttempts, funds: Funds): PaymentException | null {
   const sold = findSoldAccount(funds)
   const own = sold ?? findOwnAccount(funds)
-  const isOpen = payment.status === 'created' || payment.status === 'pending'
   if (own !== null && hasExcess(funds)) return 'duplicate_payment'
   if (isLate(funds, own)) return 'paid_late'
   if (own === null ? funds.accounts.some(isPart) : !isEnough(settledPart(funds, own), funds.tolerancePercent))
     return 'underpaid'
   if (own !== null && countSettled(funds, own) > own.asked) return 'overpaid'
   if (own === null && funds.accounts.some(hasOtherToken)) return 'wrong_asset'
-  if (isOpen && attempts.some(isChecked)) return 'verification_required'
+  if (isOpen(payment.status) && attempts.some(isChecked)) return 'verification_required'
   return payment.delayedAt !== null && !isClosed(payment.status) ? 'settlement_delayed' : null
 }
 

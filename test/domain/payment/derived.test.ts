@@ -24,6 +24,7 @@ import {
   sets,
   setsAttempt,
   settled,
+  sold,
   usdcAttempt,
 } from './payment-story.ts'
 
@@ -38,6 +39,8 @@ const givesBack = decides({ say: 'give_back', accountId: 'att_1' })
 const givesOutside = decides({ say: 'give_back', accountId: 'att_1', outside: true })
 const asked = setsAttempt({ back: 'asked' })
 const settles = decides({ say: 'settle' })
+const confirmsSecond = says({ status: 'confirming', received: '10000' }, 'att_2')
+const wrongSecond = says({ status: 'wrong_asset' }, 'att_2')
 const written = decides({ say: 'write_off' })
 
 /** Status, its reason and exception, and the next step. */
@@ -278,6 +281,37 @@ describe('A payment with two orders', () => {
       after(two, pays(), fills(), handsOver, voided, givesBack),
       'under_review (giving_back, -) → give_back',
     ],
+    [
+      'the payout is void, and one is confirmed',
+      after(two, confirmsSecond, pays(), fills(), handsOver, voided, gone),
+      'under_review (confirming, -) → await_partner',
+    ],
+    [
+      'the payment is held, and the money of the other one is to go back',
+      after(
+        two,
+        pays(),
+        pays('5000', 'att_2'),
+        sets({ held: true }),
+        decides({ say: 'give_back', accountId: 'att_2' }),
+      ),
+      'under_review (held, duplicate_payment) → give_back',
+    ],
+    [
+      'the sale of one hangs, and the other one has the price as well',
+      after(two, pays('10000', 'att_2'), pays(), sets({ stuck: 'att_2' })),
+      'under_review (sale_stuck, duplicate_payment) → end_sale',
+    ],
+    [
+      'one is paid, and the other one waits for an identity check',
+      after(two, pays(), says({ status: 'verification_required' }, 'att_2')),
+      'processing (-, -) → sell',
+    ],
+    [
+      'one is paid, and the other one has another token',
+      after(opened(usdcAttempt(), usdcAttempt({ id: 'att_2' })), brings('paid', '110000000'), wrongSecond),
+      'processing (other_token, -) → hand_over',
+    ],
   ])('the state of one order decides: %s', (_what, state, expected) => {
     expect(summary(state)).toBe(expected)
   })
@@ -291,6 +325,23 @@ describe('The money of a payment', () => {
     expect([lost(after(second, pays('4000', 'att_2'))), lost(after(second, paysOut(), pays('4000', 'att_2')))]).toEqual(
       ['0', '6000'],
     )
+    const afterUsdc = after(opened(usdcAttempt(), card), pays('10000', 'att_2'), fills(), handsOver, paysOut())
+    expect(lost(after(afterUsdc, pays('4000', 'att_2')))).toBe('6000')
+  })
+
+  test('money that goes back is shown as it was, until other money is settled or it has left', () => {
+    const money = { paidAttemptId: 'att_1', confirmed: { minor: '4000' }, paidAt: AT }
+    for (const state of [one, two]) expect(after(state, pays('4000'), givesBack).payment).toMatchObject(money)
+    const both = after(two, pays(), pays('10000', 'att_2'))
+    expect(after(both, givesBack).payment).toMatchObject({ paidAttemptId: 'att_2', providerUsed: 'card_partner' })
+    const secondBack = after(both, decides({ say: 'give_back', accountId: 'att_2' }))
+    expect([secondBack, after(secondBack, gone)].map(({ payment }) => payment.paidAttemptId)).toEqual(['att_1', null])
+  })
+
+  test('a payment that is settled with the money of another order has the time of that money', () => {
+    const paidAt = '2026-01-01T00:11:00.000Z'
+    const both = after(two, pays(), pays('10000', 'att_2'), setsAttempt({ paidAt }, 'att_2'))
+    expect([both, after(both, gone)].map(({ payment }) => payment.paidAt)).toEqual([AT, paidAt])
   })
 
   test('a payment that was given back shows its money as it was', () => {
@@ -313,11 +364,43 @@ describe('The money of a payment', () => {
 
   test('money after the expiry is not late any more once its payout is void', () => {
     const late = after(one, sets({ closedAs: 'expired' }), pays(), fills(), handsOver)
-    expect([late.payment.exception, after(late, gone, voided).payment.exception]).toEqual(['paid_late', null])
+    const states = [late, after(late, voided), after(late, gone, voided)]
+    expect(states.map(({ payment }) => payment.exception)).toEqual(['paid_late', null, null])
   })
 
   test('a payment without orders is created', () => {
     expect(createState().payment.status).toBe('created')
+  })
+})
+
+describe('The end of a payment whose money was given back', () => {
+  const returned = { returned: true, status: 'refunded' } as const
+
+  test.each<[string, PaymentWithAttempts, string]>([
+    ['ends when its money has been given back', after(one, setsAttempt(returned)), 'void refunded'],
+    [
+      'does not end with an order that was given back once, and whose later money has gone',
+      after(one, setsAttempt({ ...returned, status: 'canceled' })),
+      'none pending',
+    ],
+    [
+      'does not end with an order that is refunded without money',
+      after(one, says({ status: 'refunded' })),
+      'none pending',
+    ],
+    [
+      'does not end while its partner is asked for other money',
+      after(two, setsAttempt({ back: 'asked' }, 'att_2'), setsAttempt(returned)),
+      'none pending',
+    ],
+    ['keeps its sale until the settlement has voided it', after(sold, says({ status: 'refunded' })), 'none processing'],
+    [
+      'stays paid if the chain has paid it',
+      createState({ payout: 'paid', status: 'processing' }, { attempts: [attempt(returned)] }),
+      'paid succeeded',
+    ],
+  ])('a payment %s', (_what, { payment }, expected) => {
+    expect(`${payment.payout} ${payment.status}`).toBe(expected)
   })
 })
 

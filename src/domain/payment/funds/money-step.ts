@@ -76,12 +76,15 @@ function sell(funds: Funds): MoneyStep | null {
   return sale === null ? { do: 'sell', accountId: own.id, units: freeUnits(own) } : { do: 'take', number: sale.number }
 }
 
-/** Without money the payment waits for its buyer; after its end, for money that still arrives or leaves. */
+/**
+ * Without money the payment waits for its buyer; after its end, for money that still arrives or leaves. Withheld money
+ * of a running payment has a review.
+ */
 function awaitMoney({ accounts, payout, closed, listens }: Funds): MoneyStep | null {
   const mayArrive = listens && accounts.some(({ report }) => report !== 'over' && report !== 'paid')
   const mayLeave = accounts.some(({ back }) => back !== 'no')
   const isOver = payout === 'paid' || payout === 'void' || closed !== null
   if (isOver) return mayArrive || mayLeave ? { do: 'await_partner' } : null
-  const isConfirming = mayLeave || accounts.some(({ report }) => report === 'confirming' || report === 'withheld')
+  const isConfirming = mayLeave || accounts.some(({ report }) => report === 'confirming')
   return { do: isConfirming ? 'await_partner' : 'await_buyer' }
 }

@@ -57,7 +57,7 @@ const isUnsold = (funds: Funds): boolean => funds.taken === null && findOwnAccou
 function isSaleStuck(funds: Funds): boolean {
   const { stuck, sales } = funds
   const isHanging = sales.some(({ state, accountId }) => state === 'asked' && accountId === stuck)
-  return stuck !== null && (isHanging || findOwnAccount(funds)?.id === stuck)
+  return isHanging || findOwnAccount(funds)?.id === stuck
 }
 
 function isTooLittle(funds: Funds): boolean {

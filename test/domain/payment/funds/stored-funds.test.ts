@@ -18,11 +18,13 @@ import {
   fills,
   GROSS,
   handed,
+  NET,
   opened,
   pays,
   paysOut,
   says,
   sets,
+  setsAttempt,
   sold,
   usdcAttempt,
 } from '../payment-story.ts'
@@ -81,6 +83,39 @@ describe('An account of a stored attempt', () => {
     expect(toMoney(usdcAttempt(), 110_000_000n).minor).toBe('10000')
     expect(toMoney(usdcAttempt(), 55_010_999n).minor).toBe('5000')
     expect(toMoney(usdcAttempt({ askedMicro: null }), 1n).minor).toBe('0')
+  })
+})
+
+describe('The funds of a stored payment', () => {
+  test('the accounts whose money arrived too late are named', () => {
+    const card = attempt({ id: 'att_2', provider: 'card_partner', method: 'card' })
+    const both = after(opened(attempt(), card), sets({ closedAs: 'expired' }), pays(), pays('10000', 'att_2'))
+    const late = after(both, setsAttempt({ paidAt: '2027-01-01T00:00:00.000Z' }, 'att_2'))
+    expect([both, late].map((state) => toFunds(state).late)).toStrictEqual([[], ['att_2']])
+  })
+
+  test('the sale that is taken has its number and its figures', () => {
+    const second = after(one, pays('9950'), pays('10000'), fills(), fills())
+    expect(second.payment.usdc).toMatchObject({ gross: `${GROSS}` })
+    expect(toFunds(second).taken).toMatchObject({ number: 2, units: 10_000n, gross: GROSS, fee: 4_950_000n })
+  })
+
+  test('a payout has a sum only when it is paid, and a reason only while it is stopped', () => {
+    const stopped = after(handed, sets({ payout: 'stopped', stoppedFor: 'blacklisted' }))
+    const states = [one, handed, stopped, after(stopped, decides({ say: 'settle' })), after(handed, paysOut())]
+    expect(states.map(({ payment: { paidMicro, stoppedFor } }) => [paidMicro, stoppedFor])).toStrictEqual([
+      [null, null],
+      [null, null],
+      [null, 'blacklisted'],
+      [null, null],
+      [NET, null],
+    ])
+  })
+
+  test('a written-off loss is lowered by the units that are won back', () => {
+    const lost = after(handed, paysOut(), pays('4000'), decides({ say: 'write_off' }))
+    const states = [lost, after(lost, pays('7000')), after(lost, pays()), after(lost, pays(), pays('4000'))]
+    expect(states.map(({ attempts }) => attempts[0]?.writtenOff)).toStrictEqual(['6000', '3000', '0', '0'])
   })
 })
 
