@@ -138,6 +138,7 @@ describe('The timeline’s texts', () => {
     expect(createNote('attempt.sent').kind).toBe('attempt.open')
     expect(createNote('attempt.refused').kind).toBe('attempt.declined')
     expect(createNote('decision.give_back_outside').kind).toBe('decision.give_back')
+    expect(createNote('decision.give_back_by_merchant').kind).toBe('decision.give_back')
     expect(createNote('deposit.other_token').kind).toBe('deposit.received')
     expect(moveNote('settling', because('payout_resumed'))).toEqual({
       kind: 'payment.settling',

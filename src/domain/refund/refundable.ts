@@ -14,8 +14,8 @@ export type Refundable = {
 
 /** Null: nothing, which the payment's state explains. The domain of the payment checks a decision once more. */
 export function findRefundable(state: Pick<PaymentWithAttempts, 'payment' | 'attempts'>): Refundable | null {
-  const { payout, confirmed, providerUsed, paidAttemptId: attemptId } = state.payment
-  if (confirmed === null || attemptId === null || providerUsed === 'crypto') return null
+  const { payout, confirmed, paidAttemptId: attemptId } = state.payment
+  if (confirmed === null || attemptId === null) return null
   if (payout === 'paid') {
     const left = { minor: countRefundable(state.payment), currency: confirmed.currency }
     return left.minor === '0' ? null : { fundFrom: 'wallet', attemptId, left }
@@ -33,5 +33,5 @@ function canGiveBack({ payment, attempts }: Pick<PaymentWithAttempts, 'payment' 
   const account = toAccount(own)
   const isAlone = attempts.every((other) => other.id === ownId || !isOwedToBuyer(toAccount(other)))
   const isWhole = account.outside === 0n && toMoney(own, freeUnits(account)).minor === payment.confirmed?.minor
-  return isAlone && isWhole && isOwedToBuyer(account) && isSellable(account) && !isOnChain(account)
+  return isAlone && isWhole && isSellable(account) && !isOnChain(account)
 }

@@ -38,6 +38,8 @@ const cause = (say: Extract<Cause, { say: string }>['say'], outside = false): Ca
   data: { operator: 'ada', reason: 'looked at it', outside },
 })
 
+const byMerchant: Cause = { say: 'give_back', data: { refund: 're_1', outside: false } }
+
 /** The entries of the timeline: the kind, or the state that it enters, and the actor. */
 function listEntries(before: PaymentWithAttempts, step: Step, why: Cause | null = null): string[] {
   const { moves, notes } = describeChange(before, step(before), why)
@@ -439,6 +441,20 @@ describe('The entries of a change', () => {
       ['→ under_review: The money goes back to the buyer (operator)'],
     ],
     [
+      'given back by a refund of the merchant',
+      after(one, pays()),
+      decides({ say: 'give_back', accountId: 'att_1' }),
+      byMerchant,
+      ['→ under_review: The merchant refunds the payment before it is settled (merchant)'],
+    ],
+    [
+      'given back by a refund of the merchant, while the payout is voided',
+      after(handed, sets({ payout: 'stopped' })),
+      decides({ say: 'give_back', accountId: 'att_1' }),
+      byMerchant,
+      ['decision.give_back: The merchant refunds the payment before it is settled (merchant)'],
+    ],
+    [
       'held before any money',
       one,
       decides({ say: 'hold' }),
@@ -470,7 +486,7 @@ describe('The entries of a change', () => {
     expect(listEntries(before, step, why)).toEqual(entries)
     const { moves, notes } = describeChange(before, step(before), why)
     const [entry] = [...moves.map(({ note }) => note), ...notes]
-    expect(entry?.data).toMatchObject({ operator: 'ada', reason: 'looked at it' })
+    expect(entry?.data).toMatchObject(why.data)
   })
 
   test('a change without an effect has no entry', () => {
