@@ -32,7 +32,11 @@ test.each<[string, PaymentWithAttempts, Refundable | null]>([
   ['a new payment has nothing', newState, null],
   ['a payment without money has nothing', one, null],
   ['money that is confirmed can go back', after(one, pays()), own],
-  ['money below the price can go back, as it is', after(one, pays('4000')), { ...own, left: { ...price, minor: '4000' } }],
+  [
+    'money below the price can go back, as it is',
+    after(one, pays('4000')),
+    { ...own, left: { ...price, minor: '4000' } },
+  ],
   ['money that is sold can go back', sold, own],
   ['money that is handed over can go back', handed, own],
   ['money of a stopped payout can go back', after(handed, sets({ payout: 'stopped' })), own],
