@@ -74,6 +74,7 @@ test.each([
   ['nina@bücher.example', 'nina@xn--bcher-kva.example'],
   ['nina@xn--bcher-kva.example', 'nina@xn--bcher-kva.example'],
   ['nina@xn--0.example', 'nina@xn--0.example'],
+  ['a/b@shop.example', 'a/b@shop.example'],
 ])('the address %s counts for the mailbox %s', (email, mailbox) => {
   expect(getMailbox(email)).toBe(mailbox)
 })

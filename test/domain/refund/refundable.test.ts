@@ -46,6 +46,7 @@ test.each<[string, PaymentWithAttempts, Refundable | null]>([
   ['money that is on its way back cannot', after(one, pays(), decides({ say: 'give_back', accountId: 'att_1' })), null],
   ['money of an odd order cannot', after(handed, odd), null],
   ['money next to an order without money can go back', after(two, pays()), own],
+  ['money of the second order can go back', after(two, pays('10000', 'att_2')), { ...own, attemptId: 'att_2' }],
   ['money next to a second payment cannot', after(two, pays(), pays('10000', 'att_2')), null],
   ['money with an excess cannot', after(handed, pays('15000')), null],
   ['money whose excess the buyer got from elsewhere cannot', after(handed, pays('15000'), givesOutside), null],
