@@ -61,6 +61,10 @@ test('the object of a refund has each of its facts', () => {
   })
 })
 
+test('a refund of the payment’s own money asks for no USDC', () => {
+  expect(renderRefund(refund({ fundFrom: 'payment' }))).toMatchObject({ fund_from: 'payment', funding: null })
+})
+
 test('a refund without an address has nothing to sign and no link for wallets', () => {
   expect(renderRefund(refund({ place: null })).funding).toMatchObject({ address: null, eip681: null, typed_data: null })
 })

@@ -50,6 +50,7 @@ describe('The next step of a refund', () => {
 
   test('asks at once for a refund of the payment’s own money that was not asked for', () => {
     expect(step({ status: 'pending', hasAddress: false })).toEqual({ do: 'ask' })
+    expect(step({ status: 'pending', hasAddress: false }, 2000, 1500)).toEqual({ do: 'ask' })
   })
 
   test('asks at once in a run that has taken over, or whose order changed', () => {
