@@ -254,6 +254,7 @@ describe('The sandbox', () => {
   const SETTINGS = [
     'sandbox.enabled=true',
     'config.PINRAIL_MODE=test',
+    'config.LOCAL_PARTNER_ACCOUNT=rzp_test_1Pinrail',
     `sandbox.treasury=0x${'a1'.repeat(20)}`,
     'config.CHAIN_ID=80002',
     'api.ingress.enabled=true',
