@@ -13,7 +13,7 @@ import type { PaymentDraft } from '../../payments/payment-draft.ts'
 import { createAnswer } from './answer.ts'
 import { applyOrder } from './apply-order.ts'
 import { changeMoney } from './change-money.ts'
-import { askQuietly, callSignal, createReading, toOrderRef } from './partner-calls.ts'
+import { askQuietly, callSignal, createReading, type OrderReading, toOrderRef } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
 /**
@@ -35,10 +35,7 @@ export async function giveBack(
   const answers = await askQuietly(() => askBack(deps, attempt, callSignal()), 'asked again')
   if (answers === null) return createAnswer(begun)
   const reading = await createReading(deps, { attempt, unread: null }, answers.order)
-  const change: Change = (draft) => {
-    recordRefund(draft, attempt, answers.refund)
-    applyOrder(draft, deps, reading)
-  }
+  const change: Change = (draft) => applyAnswers(draft, deps, { refund: answers.refund, reading })
   const done = await changeMoney(deps, { id: paymentId, change, known: begun.state })
   return createAnswer({ ...done, events: [...begun.events, ...done.events] })
 }
@@ -80,11 +77,17 @@ export async function callRefund(deps: PaymentDeps, attempt: Attempt, signal: Ab
   return partner.refundOrder({ ...toOrderRef(attempt), key, amount: null }, signal)
 }
 
-/**
- * Records that the money is gone, and must precede the order that was read afterwards, which names what is there. If the
- * attempt has changed since the partner was asked, the next reading of the order asks again.
- */
-export function recordRefund(draft: PaymentDraft, asked: Attempt, result: RefundResult): void {
+type Answers = { readonly refund: RefundResult | null; readonly reading: OrderReading }
+
+/** The give-back comes first: the order was read after it, and names what is there now. */
+export function applyAnswers(draft: PaymentDraft, deps: Pick<PaymentDeps, 'accounts'>, answers: Answers): void {
+  const { refund, reading } = answers
+  if (refund !== null) recordRefund(draft, reading.asked.attempt, refund)
+  applyOrder(draft, deps, reading)
+}
+
+/** If the attempt has changed since the partner was asked, the next reading of the order asks again. */
+function recordRefund(draft: PaymentDraft, asked: Attempt, result: RefundResult): void {
   const attempt = draft.state.attempts.find(({ id }) => id === asked.id)
   if (attempt?.back !== 'asked' || attempt.revision !== asked.revision) return
   const { id, provider, refusals } = attempt

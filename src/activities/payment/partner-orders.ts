@@ -14,7 +14,7 @@ import type { PaymentDraft } from '../../payments/payment-draft.ts'
 import { createAnswer } from './answer.ts'
 import { applyOrder } from './apply-order.ts'
 import { changeMoney } from './change-money.ts'
-import { callRefund, recordRefund } from './give-back.ts'
+import { applyAnswers, callRefund } from './give-back.ts'
 import {
   askInTime,
   askQuietly,
@@ -47,10 +47,7 @@ export async function readPartnerOrder(
       : await deps.partners[attempt.provider].readOrder(toOrderRef(attempt), signal),
   }))
   const reading = await createReading(deps, toAsk(before, attempt), order)
-  const change: Change = (draft) => {
-    if (refund !== null) recordRefund(draft, attempt, refund)
-    applyOrder(draft, deps, reading)
-  }
+  const change: Change = (draft) => applyAnswers(draft, deps, { refund, reading })
   return createAnswer(await changeMoney(deps, { id: paymentId, change, known: before }))
 }
 
