@@ -11,3 +11,6 @@ for pair in PaymentStatus=Keyword MerchantId=Keyword Provider=Keyword Currency=K
   echo "$known" | grep -qw "${pair%=*}" ||
     temporal operator search-attribute create --namespace default --name "${pair%=*}" --type "${pair#*=}"
 done
+# The frontend answers before the service that hands out tasks: after a quick restart that one looks for the servers of
+# before for most of a minute.
+until temporal task-queue describe --namespace default --task-queue payments; do sleep 1; done
