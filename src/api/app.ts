@@ -53,6 +53,7 @@ import { referenceRouter } from './routes/reference.ts'
 import { type RefillCallbackDeps, refillCallbackRouter } from './routes/refill-callbacks.ts'
 import { createSiteRouter } from './routes/site.ts'
 import { sendSiteProblem, wantsPage } from './routes/site-problem.ts'
+import { testAccountRouter } from './routes/test-accounts.ts'
 import { OPERATIONS, type OperationDeps } from './routes/v1/index.ts'
 import type { DraftDeps } from './routes/v1/payments/draft.ts'
 import { rememberTerms } from './routes/v1/payments/payment-terms.ts'
@@ -161,6 +162,7 @@ function createApiRouter(
 ): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true })
   router.use(requestLog(deps))
+  router.use(testAccountRouter(deps))
   const own = { ...deps, docs, authenticate: createAuthenticate(deps) }
   mountOperations(router, OPERATIONS, own)
   mountMcp(router, own)

@@ -50,6 +50,10 @@ export type ApiKeyWithSecret = { id: string; object: "api_key"; livemode: boolea
 
 export type ApiKey = { id: string; object: "api_key"; livemode: boolean; name: string; last4: string; scopes: (string)[]; allowed_ips: ((string)[] | null); created_at: string; last_used_at: (string | null); expires_at: (string | null); revoked_at: (string | null) }
 
+export type LoggedRequest = { id: string; object: "request"; key: string; key_name: (string | null); method: string; path: string; status: number; duration_ms: number; code: (string | null); at: string }
+
+export type LoggedRequestWithBodies = { id: string; object: "request"; key: string; key_name: (string | null); method: string; path: string; status: number; duration_ms: number; code: (string | null); at: string; request_body: (string | null); response_body: (string | null) }
+
 export type Account = { id: string; object: "account"; livemode: boolean; name: string; status: ("pending" | "approved" | "rejected" | "suspended" | (string & {})); status_message: (string | null); status_since: string; payouts_held: boolean; application: ({ web_address: string; sells: string; applied_at: string } | null); fee_percent: string; reserve: { percent: string; days: number; held_usdc: string; next_release_on: (string | null) }; limits: { payment_usdc: (string | null); day_usdc: (string | null); open_payments: number }; used: { day_usdc: string; open_payments: number } }
 
 export type Wallet = { object: "wallet"; livemode: boolean; address: (string | null); chain: "polygon"; chain_id: number; token: string; set_at: (string | null); proved: boolean; proof_text: string; change: ({ address: string; effective_at: string; proved: boolean } | null) }
@@ -117,6 +121,8 @@ export type Operations = {
   listApiKeys: { query: { limit?: number | undefined; starting_after?: string | undefined; ending_before?: string | undefined }; body: undefined; answer: { object: "list"; data: (ApiKey)[]; has_more: boolean } }
   rotateApiKey: { query: undefined; body: { overlap?: number | undefined }; answer: ApiKeyWithSecret }
   revokeApiKey: { query: undefined; body: undefined; answer: ApiKey }
+  listRequests: { query: { limit?: number | undefined; starting_after?: string | undefined; ending_before?: string | undefined; path?: string | undefined; key?: string | undefined; errors?: "true" | undefined }; body: undefined; answer: { object: "list"; data: (LoggedRequest)[]; has_more: boolean } }
+  readRequest: { query: undefined; body: undefined; answer: LoggedRequestWithBodies }
   readAccount: { query: undefined; body: undefined; answer: Account }
   applyForAccount: { query: undefined; body: { web_address: string; sells: string }; answer: Account }
   readWallet: { query: undefined; body: undefined; answer: Wallet }
@@ -187,6 +193,8 @@ export const OPERATIONS = {
   listApiKeys: ['GET', '/v1/api_keys'],
   rotateApiKey: ['POST', '/v1/api_keys/{id}/rotate'],
   revokeApiKey: ['DELETE', '/v1/api_keys/{id}'],
+  listRequests: ['GET', '/v1/requests'],
+  readRequest: ['GET', '/v1/requests/{id}'],
   readAccount: ['GET', '/v1/account'],
   applyForAccount: ['PUT', '/v1/account/application'],
   readWallet: ['GET', '/v1/settings/wallet'],

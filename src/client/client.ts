@@ -28,6 +28,7 @@ export function createPinrail(options: ClientOptions) {
     events: createEvents(call, options.wait ?? pause),
     webhookEndpoints: createWebhookEndpoints(call),
     apiKeys: createApiKeys(call),
+    requests: createRequests(call),
     account: {
       read: () => call('readAccount'),
       apply: (body: Body<'applyForAccount'>) => call('applyForAccount', { body }),
@@ -157,6 +158,13 @@ function createApiKeys(call: Transport) {
     rotate: (id: string, body: Body<'rotateApiKey'> = {}, once: Once = {}) =>
       call('rotateApiKey', { path: { id }, body, ...once }),
     revoke: (id: string) => call('revokeApiKey', { path: { id } }),
+  }
+}
+
+function createRequests(call: Transport) {
+  return {
+    list: (query: Query<'listRequests'> = {}) => call('listRequests', { query }),
+    read: (id: string) => call('readRequest', { path: { id } }),
   }
 }
 

@@ -27,7 +27,7 @@ export const peopleShape = {
   LINK_PRESSES_PER_MINUTE: z.coerce.number().int().min(1).default(20),
   /** Payments that may be started on the page of one link in a minute. More get 429. */
   LINK_PAYMENTS_PER_MINUTE: z.coerce.number().int().min(1).default(600),
-  /** Links without an account that one IP address may make, and reports that it may send, in an hour. More get 429. */
+  /** Links without an account, test accounts and reports that one IP address may make in an hour. More get 429. */
   LINK_FORMS_PER_HOUR: z.coerce.number().int().min(1).default(10),
   /** Test events and redeliveries that an account may ask for in an hour, in each mode. More get 429. */
   WEBHOOK_SENDS_PER_HOUR: z.coerce.number().int().min(1).default(300),

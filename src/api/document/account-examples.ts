@@ -20,6 +20,25 @@ export const ACCOUNT = {
   used: { day_usdc: '1249.900000', open_payments: 3 },
 }
 
+export const LOGGED_REQUEST = {
+  id: 'req_01m7z0zqy3fzrbpe3gambgs8r8',
+  object: 'request',
+  key: 'key_y8RLOpUeBl5E',
+  key_name: 'Shop server',
+  method: 'POST',
+  path: '/v1/payments',
+  status: 409,
+  duration_ms: 12,
+  code: 'wallet_not_configured',
+  at: AT,
+}
+
+export const LOGGED_REQUEST_WITH_BODIES = {
+  ...LOGGED_REQUEST,
+  request_body: '{"amount":"49.90","currency":"EUR"}',
+  response_body: '{"status":409,"code":"wallet_not_configured"}',
+}
+
 export const CHANNEL = {
   id: 'nch_01m7z0zqy3fzrbpe3gambgs8r8',
   object: 'notification_channel',

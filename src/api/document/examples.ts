@@ -1,4 +1,4 @@
-import { CHANNEL, INVITATION, MEMBER } from './account-examples.ts'
+import { CHANNEL, INVITATION, LOGGED_REQUEST, MEMBER } from './account-examples.ts'
 import { PAYMENT_LINK } from './link-example.ts'
 
 /** One example of every object. A test compares each with its schema. */
@@ -327,6 +327,7 @@ export const PATH_IDS: Readonly<Record<string, string>> = {
   '/v1/events/{id}': EVENT_ID,
   '/v1/webhook_endpoints/{id}': ENDPOINT_ID,
   '/v1/api_keys/{id}': API_KEY.id,
+  '/v1/requests/{id}': LOGGED_REQUEST.id,
   '/v1/notification_channels/{id}': CHANNEL.id,
   '/v1/members/{id}': MEMBER.id,
   '/v1/invitations/{email}': INVITATION.email,

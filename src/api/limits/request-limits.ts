@@ -94,7 +94,7 @@ export function createRequestLimits(settings: RequestLimitSettings): RequestLimi
       take(counters.linkPresses.take(linkId), 'Too many payments of this link were started.')
     },
     countForm: (address) =>
-      take(counters.forms.take(getNetwork(address)), 'Too many links or reports from your network.'),
+      take(counters.forms.take(getNetwork(address)), 'Too many links, reports or test accounts from your network.'),
     countSend: ({ merchantId, livemode }) =>
       take(counters.sends.take(`${livemode} ${merchantId}`), 'Too many test events and redeliveries.'),
     countPerson: (personId, what) => {

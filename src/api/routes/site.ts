@@ -9,6 +9,7 @@ import { renderPricing } from '../../web/pricing.tsx'
 import { createCookies } from '../accounts/cookies.ts'
 import { onlyMethods, setHeaders } from '../route.ts'
 import { accountPages } from './dashboard/accounts.ts'
+import { claimAccountPages } from './dashboard/claim-account.ts'
 import { confirming } from './dashboard/confirming.ts'
 import { deliveryPages } from './dashboard/developers/deliveries.ts'
 import { eventPages } from './dashboard/developers/events.ts'
@@ -121,6 +122,7 @@ export function dashboardPages(deps: SiteDeps): Page[] {
   const own = siteDeps(deps)
   const pages = [
     ...ownPages(own),
+    ...claimAccountPages(deps),
     ...accountPages(own),
     ...overviewPages(own),
     ...paymentListPages(own),

@@ -15,9 +15,11 @@ export type CursorOwner = { readonly baseUrl: string; readonly apiKey: string; r
 
 type Stored = { readonly sequence: number; readonly secret: string }
 
-/** `stateFolder` is that of the person by default. `readLast` returns where a first run begins. */
+type Settings = { readonly XDG_STATE_HOME?: string | undefined; readonly PINRAIL_WEBHOOK_SECRET?: string | undefined }
+
+/** `readLast` returns where a first run begins. */
 export async function openCursor(
-  stateFolder: string | undefined,
+  { XDG_STATE_HOME: stateFolder, PINRAIL_WEBHOOK_SECRET: given }: Settings,
   owner: CursorOwner,
   readLast: () => Promise<number>,
 ): Promise<Cursor> {
@@ -28,7 +30,7 @@ export async function openCursor(
   const file = join(folder, `listen-${name.slice(0, 16)}.json`)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const known = readStored(file)
-  const secret = known?.secret ?? `whsec_${randomBytes(32).toString('base64')}`
+  const secret = given ?? known?.secret ?? `whsec_${randomBytes(32).toString('base64')}`
   let sequence = known?.sequence ?? (await readLast())
   const move = (next: number): void => {
     sequence = next

@@ -20,6 +20,8 @@ export async function pruneAccounts(db: Queryable, now: string): Promise<number>
           order by created_at limit ${PRUNED_AT_ONCE}))`,
     sql`delete from invitation where ctid = any(array(
           select ctid from invitation where expires_at < ${before} limit ${PRUNED_AT_ONCE}))`,
+    sql`delete from account_claim where ctid = any(array(
+          select ctid from account_claim where ends_at < ${before} limit ${PRUNED_AT_ONCE}))`,
     sql`delete from merchant_invitation where ctid = any(array(
           select ctid from merchant_invitation where expires_at < ${before} limit ${PRUNED_AT_ONCE}))`,
     sql`delete from wallet_stop where ctid = any(array(

@@ -37,6 +37,18 @@ comment on column invitation.mailed_at is
   'When it was last mailed; null: never. Anybody can create an account and invite any address, so mails are limited.';
 create index on invitation (email);
 
+create table account_claim (
+  merchant_id text primary key references merchant,
+  digest bytea not null unique check (length(digest) = 32),
+  key_id text not null references api_key,
+  ends_at timestamptz not null
+);
+comment on table account_claim is
+  'A test account that a program created, and that no person owns yet. Whoever signs in and has the secret becomes its owner; the row is then deleted.';
+comment on column account_claim.digest is 'SHA-256 of the secret: a reader of this table cannot claim the account.';
+comment on column account_claim.key_id is 'The key that the program got. It expires with the claim, unless the account is claimed.';
+create index on account_claim (ends_at);
+
 create table session (
   id text primary key,
   digest bytea not null unique check (length(digest) = 32),

@@ -218,3 +218,36 @@ function NoSignUp({ refusal, contact }: { readonly refusal: string; readonly con
     </Card>
   )
 }
+
+/** Renders the page on which a person becomes the owner of a test account. `name`: null if the link does not work. */
+export function renderClaimAccount({ frame, name }: { readonly frame: Frame; readonly name: string | null }): string {
+  const title = name === null ? 'There is no test account here' : `Make “${name}” your account?`
+  return renderFramed({
+    frame,
+    title: 'Claim a test account',
+    narrow: true,
+    children: (
+      <>
+        <PageHead title={title} />
+        {name === null ? (
+          <p>The link of a test account works once, for 60 days. Create a new test account, or sign up.</p>
+        ) : (
+          <Card id="claim" title={name}>
+            <p>
+              A program created it in test mode. You become its owner, and its key works without an end. You can revoke
+              the key under Developers.
+            </p>
+            <div class="row">
+              <PostButton action={frame.path} csrf={frame.csrf} look="button fill big">
+                Make it my account
+              </PostButton>
+              <a class="button text" href="/dashboard">
+                Cancel
+              </a>
+            </div>
+          </Card>
+        )}
+      </>
+    ),
+  })
+}

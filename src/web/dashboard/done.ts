@@ -1,5 +1,6 @@
 /** The message of a page after a form was saved, by a name that a cookie can carry. */
 export const DONE = {
+  account_claimed: 'The account is yours now, with its payments and its key.',
   account_made: 'Your account is created. The steps below take you to your first payment.',
   account_joined: 'You are now a member of this account.',
   application_sent: 'Sent. You receive an e-mail when the operator has decided.',

@@ -23,7 +23,7 @@ import { plant } from '../../deps/two-modes.ts'
 import { withDiagnosis } from '../support/diagnosis.ts'
 import { insertOwnAddresses } from '../support/own-addresses.ts'
 import { plantRefund } from '../support/refunds.ts'
-import { type Row, rowsFor, type SeededApi, seedApi } from '../support/seeded-api.ts'
+import { plantRequest, type Row, rowsFor, type SeededApi, seedApi } from '../support/seeded-api.ts'
 import {
   type Answer,
   type AskOptions,
@@ -536,7 +536,17 @@ describe('The authentication matrix', () => {
     })
   }
 
-  const THINGS = ['payment', 'settled', 'refund', 'link', 'endpoint', 'event', 'apiKey', 'channel'] as const
+  const THINGS = [
+    'payment',
+    'settled',
+    'refund',
+    'link',
+    'endpoint',
+    'event',
+    'apiKey',
+    'channel',
+    'loggedRequest',
+  ] as const
   type Things = Pick<SeededApi, (typeof THINGS)[number]>
 
   /** The path with ids of another owner's objects. */
@@ -578,11 +588,22 @@ describe('The authentication matrix', () => {
       endpoint,
       event,
       channel,
+      loggedRequest: await plantRequest(testApi.db, tenant),
       apiKey: `key_${(await testApi.addKey(tenant)).keyId}`,
     }
   }
 
-  async function storedAbout({ payment, settled, refund, link, endpoint, event, apiKey, channel }: Things) {
+  async function storedAbout({
+    payment,
+    settled,
+    refund,
+    link,
+    endpoint,
+    event,
+    apiKey,
+    channel,
+    loggedRequest,
+  }: Things) {
     const found = await Promise.all([
       testApi.db.query('select * from payment where id = any($1)', [[payment, settled]]),
       testApi.db.query('select * from refund where id = $1', [refund]),
@@ -591,6 +612,7 @@ describe('The authentication matrix', () => {
       testApi.db.query('select * from delivery where event_id = $1', [event]),
       testApi.db.query('select * from api_key where id = $1', [apiKey.slice('key_'.length)]),
       testApi.db.query('select * from channel where id = $1', [channel]),
+      testApi.db.query('select * from api_request where id = $1', [loggedRequest]),
     ])
     if (found.some(({ rowCount }) => rowCount === 0)) throw new Error('there is nothing to see')
     return JSON.stringify(found.map((result) => result.rows))

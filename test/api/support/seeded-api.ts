@@ -1,4 +1,6 @@
 import { findOrInsertPerson, insertMembership } from '../../../src/db/accounts/people.ts'
+import type { Tenant } from '../../../src/db/db.ts'
+import { insertRequests } from '../../../src/db/merchants/requests.ts'
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import type { Role } from '../../../src/domain/account/roles.ts'
 import { newId } from '../../../src/ids.ts'
@@ -19,6 +21,7 @@ export type SeededApi = {
   readonly endpoint: string
   readonly event: string
   readonly apiKey: string
+  readonly loggedRequest: string
   readonly channel: string
   /** A person of the account with the role of a viewer, besides its owner. */
   readonly member: string
@@ -47,6 +50,7 @@ export async function seedApi(testApi: TestApi, merchant: Merchant = testApi): P
   const [, member] = [await addPerson(testApi, merchant, 'owner'), await addPerson(testApi, merchant, 'viewer')]
   const at = new Date().toISOString()
   const about = { type: 'payment.expired', paymentId: String(payment['id']), object: payment, at }
+  const loggedRequest = await plantRequest(testApi.db, tenant)
   await plantReceipt(testApi.db, String(payment['id']))
   const event = await testApi.db.transaction((tx) => recordEvent(tx, { ...tenant, ...about }))
   return {
@@ -57,10 +61,20 @@ export async function seedApi(testApi: TestApi, merchant: Merchant = testApi): P
     endpoint: String(endpoint['id']),
     event: String(event),
     apiKey: String(apiKey['id']),
+    loggedRequest,
     channel: String(channel['id']),
     member,
     invited,
   }
+}
+
+/** The request log is written in the background, so a row is planted. */
+export async function plantRequest(db: TestApi['db'], tenant: Tenant): Promise<string> {
+  const id = newId('request')
+  const request = { method: 'GET', path: '/v1/payments', status: 200, durationMs: 3, code: null }
+  const bodies = { sent: null, answered: null }
+  await insertRequests(db, [{ id, ...tenant, keyId: 'seeded', ...request, ...bodies, at: new Date().toISOString() }])
+  return id
 }
 
 export async function addPerson(
@@ -81,7 +95,7 @@ export type Row = { readonly path: string; readonly body?: unknown }
 
 /** One row for every operation: a missing row fails the tests. */
 export function rowsFor(seeded: SeededApi): Readonly<Record<string, Row>> {
-  const { payment, settled, refund, link, endpoint, event, apiKey } = seeded
+  const { payment, settled, refund, link, endpoint, event, apiKey, loggedRequest } = seeded
   return {
     ...accountRows(seeded),
     createPayment: { path: '/v1/payments', body: { amount: 49.99, currency: 'EUR' } },
@@ -124,6 +138,9 @@ export function rowsFor(seeded: SeededApi): Readonly<Record<string, Row>> {
     createApiKey: { path: '/v1/api_keys', body: { name: 'more' } },
     listApiKeys: { path: '/v1/api_keys' },
     rotateApiKey: { path: `/v1/api_keys/${apiKey}/rotate`, body: {} },
+    // The paths of what else was asked for name objects of others.
+    listRequests: { path: '/v1/requests?path=/v1/requests' },
+    readRequest: { path: `/v1/requests/${loggedRequest}` },
     revokeApiKey: { path: `/v1/api_keys/${apiKey}` },
     readAccount: { path: '/v1/account' },
     applyForAccount: {

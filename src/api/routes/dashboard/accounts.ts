@@ -98,6 +98,12 @@ export function accountPages(deps: AccountsDeps): Page[] {
   ]
 }
 
+/** The caller has locked the person. */
+export async function requirePlace(tx: Tx, personId: string): Promise<void> {
+  if ((await listMemberships(tx, personId)).length >= MOST_ACCOUNTS)
+    throw new Problem('limit_reached', `One person has at most ${MOST_ACCOUNTS} accounts.`)
+}
+
 const accountBody = z.strictObject({ name: shopName })
 
 /** Throws a Problem if the name is invalid, or the person has too many accounts or cannot create one. */
@@ -108,8 +114,7 @@ async function makeAccount(deps: AccountsDeps, call: PersonCall, written: string
   const merchantId = deps.newMerchantId()
   await deps.db.transaction(async (tx) => {
     await lockPerson(tx, person.id)
-    if ((await listMemberships(tx, person.id)).length >= MOST_ACCOUNTS)
-      throw new Problem('limit_reached', `One person has at most ${MOST_ACCOUNTS} accounts.`)
+    await requirePlace(tx, person.id)
     await insertMerchant(tx, { id: merchantId, name })
     await setStatus(tx, merchantId, { status: firstStatus(tx.livemode), message: null })
     if (!(await canSignUp(deps, tx, person))) throw new Problem('not_possible_now', NO_SIGN_UP[deps.signUp])

@@ -1,6 +1,7 @@
 import type { Operation } from '../../operation.ts'
 import { type AccountDeps, applyForAccount, readAccount } from './account/account.ts'
 import { listAuditLog } from './account/audit-log.ts'
+import { listRequests, readRequest } from './account/request-log.ts'
 import {
   inviteMember,
   listInvitations,
@@ -127,6 +128,8 @@ export const OPERATIONS: readonly Operation<OperationDeps>[] = [
   listApiKeys,
   rotateApiKey,
   revokeApiKey,
+  listRequests,
+  readRequest,
   readAccount,
   applyForAccount,
   readWallet,

@@ -40,6 +40,7 @@ const CURSORS = {
   key: /^key_[0-9A-Za-z]{12}$/,
   entry: TIMELINE_ID,
   audit: typeId('auditEntry'),
+  request: typeId('request'),
 } as const
 type Listed = keyof typeof CURSORS
 
@@ -52,6 +53,7 @@ export function cursorSchema(kind: Listed) {
     key: 'a key',
     entry: 'an entry',
     audit: 'an entry',
+    request: 'a request',
   }
   return z.string().regex(CURSORS[kind], `must be the id of ${words[kind]}`)
 }

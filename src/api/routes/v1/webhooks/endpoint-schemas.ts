@@ -13,18 +13,22 @@ const eventTypes = z
   .max(20, 'must name at most 20 types')
   .transform((types) => [...new Set(types)])
 
-const url = z.string().min(1).max(2048, 'must have at most 2048 characters').meta({ pattern: ENDPOINT_URL })
+export const endpointUrl = z
+  .string()
+  .min(1)
+  .max(2048, 'must have at most 2048 characters')
+  .meta({ pattern: ENDPOINT_URL })
 const description = safeText(500)
 
 export const createEndpointBody = z.strictObject({
-  url,
+  url: endpointUrl,
   description: description.optional(),
   enabled_events: eventTypes.default([...DEFAULT_EVENT_TYPES]),
 })
 
 export const updateEndpointBody = z
   .strictObject({
-    url: url.optional(),
+    url: endpointUrl.optional(),
     description: description.nullable().optional(),
     enabled_events: eventTypes.optional(),
     enabled: z.boolean().optional().meta({ description: 'Enabling it resets its record of failures.' }),

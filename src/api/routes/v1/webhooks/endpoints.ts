@@ -1,5 +1,6 @@
+import type { z } from 'zod'
 import { leaveNotice } from '../../../../db/accounts/account-notices.ts'
-import type { Session, Tenant } from '../../../../db/db.ts'
+import type { Session, Tenant, Tx } from '../../../../db/db.ts'
 import { lockMerchant } from '../../../../db/merchants/merchants.ts'
 import {
   deleteEndpoint,
@@ -65,28 +66,43 @@ export const createWebhookEndpoint = defineOperation({
   problems: ['limit_reached'],
   example: { body: { url: 'https://shop.example/webhooks', enabled_events: ['payment.succeeded'] } },
   handle: async ({ caller, db, body, claim }, deps: EndpointOperationDeps) => {
-    requireSendable(deps.webhookTargets, body.url)
     const keeping = sealedWith(deps.secretBox, caller, claim)
     return answerOnce(db, { tenant: caller, claim, keeping }, async (tx) => {
-      await lockMerchant(tx, caller.merchantId)
-      if ((await listEndpoints(tx, caller)).length >= MOST_ENDPOINTS)
-        throw new Problem('limit_reached', `An account has at most ${MOST_ENDPOINTS} endpoints. Delete one first.`)
-      const id = deps.newEndpointId()
       const secret = newWebhookSecret()
-      const endpoint = await insertEndpoint(tx, caller, {
-        id,
-        url: body.url,
-        description: body.description ?? null,
-        enabledEvents: body.enabled_events,
-        sealedSecret: deps.secretBox.seal(secret, id),
-      })
-      await leaveNotice(tx, caller, { kind: CHANGED, data: { endpoint: id, url: endpoint.url } })
-      await handOver(deps, endpoint, secret)
-      const headers = { location: `/v1/webhook_endpoints/${id}` }
+      const endpoint = await addEndpoint(deps, tx, { tenant: caller, secret, wanted: body })
+      const headers = { location: `/v1/webhook_endpoints/${endpoint.id}` }
       return { status: 201, body: { ...renderEndpoint(endpoint), secret }, headers }
     })
   },
 })
+
+type NewEndpoint = {
+  readonly tenant: Tenant
+  readonly secret: string
+  readonly wanted: Pick<z.output<typeof createEndpointBody>, 'url' | 'enabled_events' | 'description'>
+}
+
+export async function addEndpoint(
+  deps: EndpointOperationDeps,
+  tx: Tx,
+  { tenant, secret, wanted }: NewEndpoint,
+): Promise<WebhookEndpoint> {
+  requireSendable(deps.webhookTargets, wanted.url)
+  await lockMerchant(tx, tenant.merchantId)
+  if ((await listEndpoints(tx, tenant)).length >= MOST_ENDPOINTS)
+    throw new Problem('limit_reached', `An account has at most ${MOST_ENDPOINTS} endpoints. Delete one first.`)
+  const id = deps.newEndpointId()
+  const endpoint = await insertEndpoint(tx, tenant, {
+    id,
+    url: wanted.url,
+    description: wanted.description ?? null,
+    enabledEvents: wanted.enabled_events,
+    sealedSecret: deps.secretBox.seal(secret, id),
+  })
+  await leaveNotice(tx, tenant, { kind: CHANGED, data: { endpoint: id, url: endpoint.url } })
+  await handOver(deps, endpoint, secret)
+  return endpoint
+}
 
 export const listWebhookEndpoints = defineOperation({
   name: 'listWebhookEndpoints',
