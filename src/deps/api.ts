@@ -90,7 +90,7 @@ export async function composeApi(
   const db = await openDb(config, log, { lockTimeoutMs: API_LOCK_TIMEOUT_MS })
   const temporal = createTemporalClient(config)
   const settings = readAccounts(config)
-  const rates = connectRates(connectConverter(config), clock)
+  const rates = connectRates(connectConverter(config), { db, clock, log })
   const later = composeLater({ db, log })
   const registry = createRegistry('pinrail-api', db.poolUse)
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-api' })

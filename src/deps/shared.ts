@@ -6,8 +6,9 @@ import { createDb, type Db, type DbOptions } from '../db/db.ts'
 import { assertMode, claimMode } from '../db/deployment.ts'
 import { readStarts } from '../db/payments/payment-starts.ts'
 import { loadRefund } from '../db/refunds/refunds.ts'
+import { acceptRates } from '../db/settlement/accepted-rates.ts'
 import type { ProviderName, ProviderUsed } from '../domain/methods.ts'
-import type { Converter } from '../partners/converter/converter.ts'
+import type { Converter, Rate } from '../partners/converter/converter.ts'
 import { createFloatConverter } from '../partners/converter/float-converter.ts'
 import { createRates } from '../partners/converter/rates.ts'
 import { createConverter } from '../partners/converter/simple-converter.ts'
@@ -86,8 +87,17 @@ export function connectConverter(config: Config): Converter {
 export const hasFloat = ({ CONVERTER }: Pick<Config, 'CONVERTER'>): boolean => CONVERTER === 'float'
 
 /** `clock` is in Unix milliseconds. */
-export function connectRates(converter: Converter, clock: () => number): ReturnType<typeof createRates> {
-  return createRates(converter, { refreshSeconds: RATES_REFRESH_SECONDS, clock })
+export function connectRates(
+  converter: Pick<Converter, 'rates'>,
+  { db, clock, log }: { readonly db: Db; readonly clock: () => number; readonly log: Logger },
+): ReturnType<typeof createRates> {
+  const accept = async (rates: readonly Rate[]): Promise<readonly Rate[]> => {
+    const accepted = await acceptRates(db, rates)
+    for (const { currency, rate, source } of rates.filter((offered) => !accepted.has(offered.currency)))
+      log.error({ currency, rate, source }, 'the rate is far from the last one, and is not used')
+    return rates.filter(({ currency }) => accepted.has(currency))
+  }
+  return createRates(converter, { refreshSeconds: RATES_REFRESH_SECONDS, clock, accept })
 }
 
 export function loadStart(db: Db): (paymentId: string) => Promise<PaymentStart> {

@@ -20,6 +20,7 @@ import { payoutInsert, stopPayout } from '../db/settlement/payouts.ts'
 import { WORK_CHANNEL } from '../db/work.ts'
 import { convertWholeUsdc } from '../domain/money.ts'
 import { getTreasury, type Treasury } from '../domain/settlement/treasuries.ts'
+import type { Rates } from '../partners/converter/rates.ts'
 import { CRYPTO_ACCOUNT, createCrypto } from '../partners/crypto.ts'
 import type { ChangeContext } from '../payments/change-payment.ts'
 import { voidPayout } from '../payments/void-payout.ts'
@@ -101,7 +102,9 @@ export async function composeWorker(
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service: 'pinrail-worker' })
   const watching = { durations: createCallDurations(registry), tracing }
   const calls = composePartners(config, { db, log, wakeups, clock, ...watching })
+  const rates = connectRates(calls.converter, { db, log, clock: context.now })
   const payments = composeActivities(config, {
+    rates,
     db,
     calls,
     context,
@@ -129,7 +132,7 @@ export async function composeWorker(
       ...timerLoops(config, { db, log, context, treasuries: treasuries.list }),
       composeReceiptLoop(config, { db, log, clock, wakeup: wakeups.receipts }),
       ...calls.loops,
-      ...refillLoops(config, { db, log, clock, rates: payments.rates, treasuries, wakeup: wakeups.refills }),
+      ...refillLoops(config, { db, log, clock, rates, treasuries, wakeup: wakeups.refills }),
       ...notifications.loops,
     ],
     close: async () => {
@@ -190,6 +193,7 @@ function composeActivities(
   config: WorkerConfig,
   shared: {
     db: Db
+    rates: Rates
     calls: Pick<ReturnType<typeof composePartners>, 'partners' | 'converter'>
     context: ChangeContext
     treasuries: readonly Treasury[]
@@ -199,7 +203,6 @@ function composeActivities(
   },
 ) {
   const settings = readPartners(config)
-  const rates = connectRates(shared.calls.converter, shared.context.now)
   const delivery = {
     db: shared.db,
     sender: createSender({ mode: config.PINRAIL_MODE, testTargets: config.WEBHOOK_TEST_TARGETS, now: Date.now }),
@@ -219,7 +222,7 @@ function composeActivities(
         watchDays: config.DEPOSIT_WATCH_DAYS,
         keys: config.CRYPTO_DEPOSITS ? (shared.deposits?.keys ?? null) : null,
       }),
-      rates,
+      rates: shared.rates,
       tolerancePercent: config.UNDERPAYMENT_TOLERANCE_PERCENT,
       clock: shared.context.now,
     }),
@@ -234,7 +237,7 @@ function composeActivities(
     getTreasury: (paymentId) => getTreasury(paymentId, shared.treasuries),
     ...PAYOUTS,
   }
-  const money = { db: shared.db, context: shared.context, partners, accounts, rates, payouts }
+  const money = { db: shared.db, context: shared.context, partners, accounts, rates: shared.rates, payouts }
   const payment = createPaymentActivities({
     ...money,
     converter: shared.calls.converter,
@@ -250,9 +253,8 @@ function composeActivities(
       ...createWebhookDeliveryActivities(delivery),
       ...createWebhookDiagnosisActivities(delivery),
     },
-    rates,
     close: () => {
-      rates.close()
+      shared.rates.close()
       delivery.sender.close()
     },
   }

@@ -46,6 +46,7 @@ export type ActName =
   | 'take_over'
   | 'refill'
   | 'end_refill'
+  | 'accept_rate'
 
 /** `merchantId`: the owner of the payout. Null for a lane, a treasury or a transfer. */
 export function recordAct(

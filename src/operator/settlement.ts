@@ -3,6 +3,7 @@ import type { Hex } from '../domain/hex.ts'
 import { createSettlementHooks } from '../settlement/hooks.ts'
 import { type Call, type Command, signedBy, withContext, withDatabase } from './call.ts'
 import { type Act, abandon, acknowledge, changePayout, type Operation, type PayoutChange, reopen } from './payouts.ts'
+import { acceptRate } from './rates.ts'
 import { rebuild } from './rebuild.ts'
 import { endOpenRefill, refill } from './refills.ts'
 import { repairFinality } from './repair.ts'
@@ -114,6 +115,15 @@ export const SETTLEMENT: readonly Command[] = [
     options: SIGNED,
     does: 'end a refill that brings nothing: its money is refilled again',
     run: acts((act, id) => endOpenRefill(act, id)),
+  },
+  {
+    words: 'settlement accept-rate',
+    subjects: ['currency', 'rate'],
+    options: SIGNED,
+    does: 'use a rate that is far from the last one: USDC for one major unit, such as 1.08',
+    run: acts((act, currency, { subjects: [, rate = ''] }) =>
+      acceptRate(act, { currency: currency.toUpperCase(), rate }),
+    ),
   },
   {
     words: 'settlement acts',

@@ -179,7 +179,7 @@ describe('the converter', () => {
             return [rate]
           },
         },
-        { refreshSeconds: 15, clock: () => fixture.now },
+        { refreshSeconds: 15, clock: () => fixture.now, accept: async (all) => all },
       )
       return { fixture, rates }
     }

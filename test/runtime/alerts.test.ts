@@ -345,6 +345,7 @@ describe('Alerts that are raised', () => {
       ...always('pinrail_settlement_attention{kind="release_voided"}', 1, 0),
       labels: { kind: 'release_voided' },
     },
+    PinrailRateRefused: always('pinrail_settlement_attention{kind="rate_refused"}', 1, 0),
     PinrailSettlementAttention: {
       ...always('pinrail_settlement_attention{kind="unknown_transfer"}', 1, 0),
       labels: { kind: 'unknown_transfer' },

@@ -653,6 +653,17 @@ comment on table receipt_proof is
 comment on column receipt_proof.header is 'The header of the block in RLP: its keccak256 is the block hash.';
 comment on column receipt_proof.nodes is 'The nodes of the trie from the receiptsRoot to the receipt, each in RLP.';
 
+create table accepted_rate (
+  currency text primary key,
+  rate numeric not null check (rate > 0 and rate < 'Infinity'),
+  accepted_at timestamptz not null default now(),
+  refused_rate numeric
+);
+comment on table accepted_rate is
+  'The rate that new ones are compared with, in USDC for one major unit. A rate that is too far from it is not used before an operator accepts it.';
+comment on column accepted_rate.accepted_at is 'It is replaced by a near rate once an hour.';
+comment on column accepted_rate.refused_rate is 'The newest rate that is not used; null: the newest rate is used.';
+
 create table receipt_key (
   kid text primary key,
   x text not null check (x ~ '^[A-Za-z0-9_-]{43}$'),

@@ -135,6 +135,9 @@ create view settlement_attention as
         when 'release' then ', with the nonce of a release of reserves' else ', sent by a lane' end, finalized_at
     from treasury_log where kind = 'out' and owner_id is null and known_as in ('payment', 'release', 'own_lane')
   union all
+  select null, 'rate_refused', currency, rate::text || ' USDC before, ' || refused_rate || ' now', null
+    from accepted_rate where refused_rate is not null
+  union all
   select null, 'paused', token, pause, null::timestamptz from chain_cursor where pause is not null
   union all
   select null, kind, subject, detail, found_at from settlement_finding

@@ -98,6 +98,7 @@ export type Trouble = {
     | 'part_fails'
     | 'not_mined'
     | 'payout_stopped'
+    | 'rate'
     | 'release'
     | 'hook'
     | 'sweep'

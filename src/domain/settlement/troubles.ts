@@ -364,6 +364,13 @@ const ATTENDED: readonly Attended[] = [
     todo: 'Nothing at first: the workers read the disputes again, and release when both amounts are equal. If they stay different after a day, compare with the disputes at the partner. A dispute that was won or lost while the backup was restored explains it: run `pinrail settlement resume <release>`, and the release is what the chain has paid. If a payment is missing here, find it first.',
   },
   {
+    kind: 'rate',
+    kinds: ['rate_refused'],
+    what: (count) =>
+      `the rates of ${plural(count, 'currency', 'currencies')} are far from those of an hour ago, and are not used`,
+    todo: 'Payments in these currencies wait and are not quoted. Compare the rate with the market. If it is wrong, the source of rates (CONVERTER_URL) must correct it, and payments continue. If it is right, run `pinrail settlement accept-rate <currency> <rate>`.',
+  },
+  {
     kind: 'hook',
     kinds: ['payout_hook', 'treasury_log', 'deposit_log'],
     what: (count) => `${plural(count, 'fact')} of the chain could not be recorded`,

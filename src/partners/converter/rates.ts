@@ -27,11 +27,16 @@ type Cached = {
   readonly byCurrency: ReadonlyMap<Currency, Rate>
 }
 
-/** All callers share one refresh. `clock` is in Unix milliseconds. */
-export function createRates(
-  converter: Pick<Converter, 'rates'>,
-  options: { readonly refreshSeconds: number; readonly clock: () => number },
-): Rates {
+export type RateOptions = {
+  readonly refreshSeconds: number
+  /** Unix milliseconds. */
+  readonly clock: () => number
+  /** Returns those that can be used. */
+  readonly accept: (rates: readonly Rate[]) => Promise<readonly Rate[]>
+}
+
+/** All callers share one refresh. */
+export function createRates(converter: Pick<Converter, 'rates'>, options: RateOptions): Rates {
   const closing = new AbortController()
   // Each refresh of the last seconds listens to it.
   setMaxListeners(0, closing.signal)
@@ -50,9 +55,9 @@ export function createRates(
     try {
       const signal = abortAfter(REFRESH_TIMEOUT_MS, closing.signal)
       const rates = await converter.rates(signal)
-      const usable = rates.filter((rate) => isUsable(rate, options.clock()))
+      const usable = await options.accept(rates.filter((rate) => isUsable(rate, options.clock())))
       // Older rates must not replace the cached ones.
-      if (usable.length === 0) throw new PartnerError('unknown', 'converter: every rate is old')
+      if (usable.length === 0) throw new PartnerError('unknown', 'converter: no rate can be used')
       cached = { at, byCurrency: new Map(usable.map((rate) => [rate.currency, rate])) }
       failedAt = null
     } catch {

@@ -207,7 +207,11 @@ describe('opening an order', () => {
 
   test('an amount in another currency is not charged at an old rate', async () => {
     const { id } = await fixture.checkout.create()
-    const rates = createRates(fixture.sandbox.converter(), { refreshSeconds: 10, clock: fixture.sandbox.now })
+    const rates = createRates(fixture.sandbox.converter(), {
+      refreshSeconds: 10,
+      clock: fixture.sandbox.now,
+      accept: async (all) => all,
+    })
     const by = fixture.activities({ rates })
     await fixture.sandbox.fault('converter', { fault: 'old_rates', seconds: 601 })
     await expect(open(id, TRANSFER, by)).rejects.toThrow('there is no current rate of')

@@ -479,6 +479,16 @@ describe('Other troubles of the record', () => {
     })
   })
 
+  test('a rate that is not used is a trouble that stops no payout', () => {
+    const refused = { kind: 'rate_refused', subject: 'EUR', detail: '1.08 USDC before, 108 now' }
+    expect(only({ attention: [refused] })).toEqual({
+      kind: 'rate',
+      stops: false,
+      what: 'the rates of 1 currency are far from those of an hour ago, and are not used (EUR: 1.08 USDC before, 108 now)',
+      todo: expect.stringContaining('settlement accept-rate'),
+    })
+  })
+
   test('unfinished voids are a trouble', () => {
     const voided = { kind: 'void', subject: 'pay_1', detail: '5000000 micro-USDC of 0x1 are to be voided' }
     expect(only({ attention: [voided] })).toMatchObject({
