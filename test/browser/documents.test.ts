@@ -168,3 +168,27 @@ describe('logos', () => {
     ])
   })
 })
+
+describe('The search of the documentation', () => {
+  test('it shows headings while a person types, without a request for each letter', async () => {
+    const page = await browser.newPage()
+    const complaints = collectComplaints(page)
+    await page.goto(`${testApi.url}/docs`)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    const field = page.getByRole('searchbox', { name: 'Search the docs' })
+    await field.pressSequentially('webhook sig')
+    const found = page.locator('.found a')
+    await found.first().waitFor()
+    expect((await found.allTextContents()).every((name) => /webhook/i.test(name) && /sig/i.test(name))).toBe(true)
+    expect(asked.filter((path) => path.startsWith('/docs'))).toEqual(['/docs/index.json'])
+    await field.fill('no heading has this')
+    await page.getByRole('status').getByText('0 headings').waitFor({ state: 'attached' })
+    expect(await found.count()).toBe(0)
+    await field.fill('create a payment')
+    await found.first().click()
+    await page.waitForURL(/\/docs\/.*#/)
+    expect(complaints).toEqual([])
+    await page.close()
+  }, 60_000)
+})

@@ -1,5 +1,5 @@
 import { createSlug } from '../../web/docs/markdown.ts'
-import type { Found } from '../../web/docs/search.tsx'
+import { type Found, nameSection } from '../../web/docs/search.tsx'
 
 type Section = { readonly path: string; readonly page: string; readonly heading: string; readonly text: string }
 
@@ -11,6 +11,15 @@ type SearchedPage = {
   readonly title: string
   readonly markdown: () => string
   readonly toAnchor?: (heading: string) => string
+}
+
+/**
+ * The headings of all sections, as JSON: a list of `[path, name]`. A few kilobytes compressed, so the browser can search
+ * it while a person types.
+ */
+export function createDocsIndex(pages: readonly SearchedPage[]): string {
+  const sections = pages.flatMap(splitPage)
+  return JSON.stringify(sections.map(({ path, page, heading }) => [path, nameSection({ page, heading })]))
 }
 
 /** Searches for sections that contain every word. Those with the words in their heading come first. */

@@ -13,7 +13,7 @@ import type { Found } from '../../web/docs/search.tsx'
 import { llmsText, renderStart, START_LEAD } from '../../web/docs/start.tsx'
 import { FIELD_CODES, PROBLEMS } from '../http/problem-codes.ts'
 import { type Operation, TAGS } from '../operation.ts'
-import { createDocsSearch } from './docs-search.ts'
+import { createDocsIndex, createDocsSearch } from './docs-search.ts'
 import { errorDocs } from './error-docs.ts'
 import { openApiDocument } from './openapi.ts'
 import { operationEntries } from './operation-entries.ts'
@@ -30,6 +30,8 @@ export type DocsSite = {
   frame(path: string, language: Language): DocsFrame
   readonly llms: string
   readonly openApi: string
+  /** See `createDocsIndex`. */
+  readonly index: string
   search(query: string): Found[]
 }
 
@@ -60,6 +62,7 @@ export function createDocsSite({ platform, operations, publicUrl, testUrl, feePe
     frame: (path, language) => ({ platform, groups, path, language }),
     llms,
     openApi,
+    index: createDocsIndex([...guides, ...reference]),
     search: createDocsSearch([...guides, ...reference]),
   }
 }

@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import { isLanguage, type Language } from '../../web/docs/code/languages.ts'
-import { MAX_QUERY_CHARACTERS } from '../../web/docs/docs-page.tsx'
+import { DOCS_INDEX, MAX_QUERY_CHARACTERS } from '../../web/docs/docs-page.tsx'
 import { renderDocsSearch } from '../../web/docs/search.tsx'
 import { PAGE_HEADERS } from '../../web/page-headers.ts'
 import type { DocsPage, DocsSite } from '../document/docs-site.ts'
@@ -18,6 +18,9 @@ export function referenceRouter(site: DocsSite): Router {
   })
   router.get(LLMS, (_request, response) => {
     response.type('text/plain').send(site.llms)
+  })
+  router.get(DOCS_INDEX, (_request, response) => {
+    response.type('application/json').send(site.index)
   })
   router.get(SEARCH, (request, response) => {
     const { q } = request.query
@@ -40,7 +43,10 @@ export function referenceRouter(site: DocsSite): Router {
       publicPage(response).type('text/markdown').send(page.markdown())
     })
   }
-  router.all([...DOCUMENT, LLMS, ...site.pages.flatMap(({ path }) => [path, `${path}.md`])], onlyMethods(['GET']))
+  router.all(
+    [...DOCUMENT, LLMS, DOCS_INDEX, ...site.pages.flatMap(({ path }) => [path, `${path}.md`])],
+    onlyMethods(['GET']),
+  )
   return router
 }
 

@@ -44,19 +44,6 @@ export async function acceptRates(db: Queryable, offered: readonly OfferedRate[]
   return new Set(rows.map(({ currency }) => currency))
 }
 
-const refusedRow = z.object({ currency: z.string(), rate: z.string(), refused_rate: z.string() })
-export type RefusedRate = z.output<typeof refusedRow>
-
-/** The currencies whose rate is not used now, with the last rate that was. */
-export function listRefusedRates(db: Queryable): Promise<RefusedRate[]> {
-  return many(
-    db,
-    refusedRow,
-    sql`select currency, rate::text, refused_rate::text from accepted_rate where refused_rate is not null
-        order by currency`,
-  )
-}
-
 /** Makes it the rate that later ones are compared with. */
 export async function setAcceptedRate(tx: Tx, { currency, rate }: OfferedRate): Promise<void> {
   await execute(

@@ -20,6 +20,8 @@ export type DocsFrame = {
 }
 
 export const MAX_QUERY_CHARACTERS = 100
+/** The headings that the page's script searches. */
+export const DOCS_INDEX = '/docs/index.json'
 
 type Shape = {
   readonly frame: DocsFrame
@@ -101,6 +103,7 @@ function Nav({ frame }: { frame: DocsFrame }) {
           label="Search the docs"
           placeholder="Search the docs"
           maxLength={MAX_QUERY_CHARACTERS}
+          index={DOCS_INDEX}
         />
       </search>
       <div>

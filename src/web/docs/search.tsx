@@ -3,6 +3,9 @@ import { type DocsFrame, renderDocs } from './docs-page.tsx'
 /** A section of a page that contains the words. */
 export type Found = { readonly path: string; readonly page: string; readonly heading: string; readonly excerpt: string }
 
+export const nameSection = ({ page, heading }: Pick<Found, 'page' | 'heading'>): string =>
+  heading === page ? page : `${page}: ${heading}`
+
 export function renderDocsSearch(frame: DocsFrame, query: string, found: readonly Found[]): string {
   return renderDocs({
     frame,
@@ -20,7 +23,7 @@ export function renderDocsSearch(frame: DocsFrame, query: string, found: readonl
         <ul class="places">
           {found.map(({ path, page, heading, excerpt }) => (
             <li key={path}>
-              <a href={path}>{heading === page ? page : `${page}: ${heading}`}</a>
+              <a href={path}>{nameSection({ page, heading })}</a>
               <p>{excerpt}</p>
             </li>
           ))}

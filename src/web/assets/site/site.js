@@ -168,6 +168,43 @@ async function signTyped(data) {
   return wallet.request({ method: 'eth_signTypedData_v4', params: [from, JSON.stringify(data)] })
 }
 
+// Headings that contain every typed word, below the field. Enter searches the whole text.
+for (const form of all('form[data-index]')) {
+  const list = document.createElement('ul')
+  list.className = 'found'
+  list.hidden = true
+  const count = document.createElement('p')
+  count.className = 'unseen'
+  count.setAttribute('role', 'status')
+  form.after(list, count)
+  const field = form.elements.namedItem('q')
+  /** @type {Promise<[path: string, name: string][]> | undefined} */
+  let places
+  const show = async () => {
+    places ??= fetch(form.dataset.index).then((answer) => answer.json())
+    const known = await places.catch(() => {
+      places = undefined
+      return []
+    })
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean)
+    const found = known.filter(
+      ([, name]) => words.length > 0 && words.every((/** @type {string} */ word) => name.toLowerCase().includes(word)),
+    )
+    list.replaceChildren(
+      ...found.slice(0, 8).map(([path, name]) => {
+        const [item, link] = [document.createElement('li'), document.createElement('a')]
+        link.href = path
+        link.textContent = name
+        item.append(link)
+        return item
+      }),
+    )
+    list.hidden = found.length === 0
+    count.textContent = words.length === 0 ? '' : `${found.length} headings`
+  }
+  field.addEventListener('input', () => void show())
+}
+
 // `/` searches, `j` and `k` move along the rows, `g` and a letter open a page. Not while a person types.
 /** @type {Record<string, string>} */
 const PLACES = {
