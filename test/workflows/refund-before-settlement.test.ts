@@ -90,7 +90,7 @@ describe('A refund before the settlement', () => {
     const id = await giveBack(paymentId)
     await untilVoiding(paymentId)
     await fixture.settle(paymentId)
-    expect(await untilOver(id, 'failed')).toMatchObject({ statusReason: 'payment_changed' })
+    expect(await untilOver(id, 'failed')).toMatchObject({ statusReason: 'payment_changed', partnerKey: null })
     await untilStatus(paymentId, 'succeeded')
     expect((await fixture.orderAt('wallet_app', attemptId)).status).toBe('paid')
     const again = await createRefund(paymentId, '20')
@@ -99,12 +99,37 @@ describe('A refund before the settlement', () => {
     expect((await payment(paymentId)).refundsMinor).toBe('2000')
   })
 
+  test('fails and has no key of the partner if the money is reversed before the partner is asked', async () => {
+    const { paymentId, attemptId } = await handedOver()
+    const id = await giveBack(paymentId)
+    await untilVoiding(paymentId)
+    expect((await refund(id)).partnerKey).toBe(`${attemptId}:refund`)
+    await fixture.atPartner('wallet_app', attemptId, { action: 'reverse' })
+    expect(await untilOver(id, 'failed')).toMatchObject({ statusReason: 'money_gone', partnerKey: null })
+    expect(await listEvents(paymentId)).toEqual(['refund.created', 'refund.failed'])
+    await fixture.voidPayout(paymentId)
+  })
+
+  test('fails as changed if the money was away before the partner was asked, and is there again', async () => {
+    const { paymentId, attemptId } = await handedOver()
+    const id = await giveBack(paymentId)
+    await untilVoiding(paymentId)
+    // As if a reversal and its end had been read before the run of the refund.
+    await fixture.db.query(`update attempt set back = 'no' where id = $1`, [attemptId])
+    await fixture.db.query('update refund set due_at = now() where id = $1', [id])
+    expect(await untilOver(id, 'failed')).toMatchObject({ statusReason: 'payment_changed', partnerKey: null })
+    await fixture.voidPayout(paymentId)
+  })
+
   test('fails if the partner refuses, and can be asked for again', async () => {
     const { paymentId, attemptId } = await opened({ amount: '100.00' })
     await fixture.pay('wallet_app', attemptId, { receivedMinor: '9000' })
     await untilReviewed(paymentId, 'too_little')
     await fixture.faultAt('wallet_app', { fault: 'refund_refused', attemptId, times: 1 })
-    expect(await untilOver(await giveBack(paymentId), 'failed')).toMatchObject({ statusReason: 'refused' })
+    expect(await untilOver(await giveBack(paymentId), 'failed')).toMatchObject({
+      statusReason: 'refused',
+      partnerKey: `${attemptId}:refund`,
+    })
     expect(await payment(paymentId)).toMatchObject({ status: 'under_review', refundsMinor: '0' })
     const again = await untilOver(await giveBack(paymentId), 'succeeded')
     expect(again).toMatchObject({ amount: { minor: '9000' }, partnerKey: expect.stringMatching(/refund.2$/) })

@@ -53,14 +53,19 @@ async function decide(deps: RefundDeps, { refund, setRefund, payment }: RefundDr
   setRefund({ partnerKey: refundKey(attemptId, refusals + 1), askedAt: payment.at })
 }
 
-/** Returns how the give-back has ended; nothing while it is carried out. */
+/**
+ * Returns how the give-back has ended; nothing while it is carried out. A refusal uses a key up. If none has used the key
+ * up, the partner was never asked: a later give-back has it, and this refund has none.
+ */
 function findEnd({ refund, payment }: RefundDraft): RefundFacts {
   const attempt = getAttempt(payment.state.attempts, refund.attemptId)
   if (attempt.returned) return { status: 'succeeded' }
   if (attempt.back !== 'no') return {}
-  // The transfer of the payout was faster than its void.
-  if (payment.state.payment.payout === 'paid') return { status: 'failed', statusReason: 'payment_changed' }
-  return { status: 'failed', statusReason: freeUnits(toAccount(attempt)) > 0n ? 'refused' : 'money_gone' }
+  const wasRefused = refundKey(attempt.id, attempt.refusals + 1) !== refund.partnerKey
+  const isGone = freeUnits(toAccount(attempt)) === 0n
+  if (wasRefused) return { status: 'failed', statusReason: isGone ? 'money_gone' : 'refused' }
+  // The money was reversed, or the transfer of the payout was faster than its void.
+  return { status: 'failed', statusReason: isGone ? 'money_gone' : 'payment_changed', partnerKey: null }
 }
 
 function getAttempt(attempts: readonly Attempt[], id: string): Attempt {

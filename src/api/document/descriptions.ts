@@ -186,7 +186,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Why the token refuses the transfer that your wallet has signed, for programs. It is tried again every 30 seconds, and you can sign again. Null: it does not, as far as known.',
   'fundRefund.signature': 'The signature of `funding.typed_data`, as your wallet returned it.',
   'funding.tx_hash': 'The last transfer to the address. Null: none.',
-  'Refund.partner_reference': 'The key under which the partner is asked for the refund. Null: it was not asked yet.',
+  'Refund.partner_reference': 'The key under which the partner is asked for the refund. Null: it was not asked.',
   returned_tx_hash: 'The last transfer of USDC back to `funding.wallet`. Null: none.',
   'Refund.funded_at': 'When the USDC was final (RFC 3339, UTC). Null: not yet.',
   'Refund.succeeded_at': 'When the partner had given the money back (RFC 3339, UTC). Null: not yet.',

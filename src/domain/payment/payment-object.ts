@@ -308,13 +308,16 @@ export function countRefundable(payment: Payment): string {
   return left > 0n ? left.toString() : '0'
 }
 
+/** Returns the minor units that the buyer has got back, in the currency of the confirmed amount. */
+export function countRefunded({ status, confirmed }: Payment, attempts: readonly Attempt[]): string {
+  if (status === 'refunded') return confirmed?.minor ?? '0'
+  return attempts.reduce((sum, { refunded }) => sum + BigInt(refunded), 0n).toString()
+}
+
 function renderRefunds(payment: Payment, attempts: readonly Attempt[]) {
-  const { confirmed, status } = payment
-  const { currency } = confirmed ?? payment.amount
-  const refunded = attempts.reduce((sum, attempt) => sum + BigInt(attempt.refunded), 0n).toString()
-  const minor = status === 'refunded' ? (confirmed?.minor ?? '0') : refunded
+  const { currency } = payment.confirmed ?? payment.amount
   return {
-    refunded_amount: formatAmount({ minor, currency }),
+    refunded_amount: formatAmount({ minor: countRefunded(payment, attempts), currency }),
     refundable_amount: formatAmount({ minor: countRefundable(payment), currency }),
     refunds_count: payment.refundsCount,
   }

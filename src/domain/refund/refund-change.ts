@@ -60,8 +60,8 @@ export function countRefunds(
 }
 
 /** True once the merchant can pay for it, or once the decision to give the payment's own money back is recorded. */
-const hasBegun = ({ fundFrom, place, partnerKey }: Refund): boolean =>
-  fundFrom === 'wallet' ? place !== null : partnerKey !== null
+const hasBegun = ({ fundFrom, place, askedAt }: Refund): boolean =>
+  fundFrom === 'wallet' ? place !== null : askedAt !== null
 
 function timeOfMove(status: RefundStatus, at: string): Partial<Refund> {
   if (status === 'funded') return { fundedAt: at }

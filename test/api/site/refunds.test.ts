@@ -124,8 +124,13 @@ describe('A refund before the settlement in the dashboard', () => {
     expect(page.html).not.toMatch(/data-sign|ethereum:|\/cancel"|You pay</)
     const again = await owner.submit(`${path}s`, { amount: '', reason: '', once: 'other' })
     expect(again.status).toBe(400)
+    await testApi.db.query(`update payment set status = 'refunded', payout = 'void' where id = $1`, [paid])
+    expect(await read(`/dashboard/payments/${paid}`)).toContain('49.99 EUR refunded, nothing left to refund')
     await change(`status = 'failed', status_reason = 'payment_changed', due_at = null`, made.to?.split('/').at(-1))
     expect(await read(made.to ?? '')).toContain('The payment was settled, or its money changed')
+    // Our team still has the money: a merchant who pays as well pays the buyer twice.
+    await change(`status_reason = 'refused'`, made.to?.split('/').at(-1))
+    expect(await read(made.to ?? '')).toContain('Do not pay the buyer yourself')
   })
 })
 

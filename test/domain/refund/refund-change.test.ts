@@ -77,8 +77,10 @@ describe('A change of a refund', () => {
 
   test('announces a refund of the payment’s own money with the decision, books nothing and leaves the order to the give-back', () => {
     const own = refund({ fundFrom: 'payment', status: 'pending', place: null, requiredMicro: '0' })
-    const decided = change(own, { partnerKey: 'att_1:refund:1' })
+    const decided = change(own, { partnerKey: 'att_1:refund:1', askedAt: AT })
     expect([decided?.events, decided?.notes]).toEqual([['refund.created'], []])
+    const known = { ...own, partnerKey: 'att_1:refund:1', askedAt: AT }
+    expect(change(known, { status: 'failed', partnerKey: null })?.events).toEqual(['refund.failed'])
     const done = change(own, { status: 'succeeded' })
     expect([done?.events, done?.bookings]).toEqual([['refund.succeeded'], []])
     const counted = { refunded: '0', refunding: '0' }

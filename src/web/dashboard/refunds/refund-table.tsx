@@ -1,5 +1,5 @@
 import { isZero } from '../../../domain/money.ts'
-import { type Attempt, countRefundable, type Payment } from '../../../domain/payment/payment-object.ts'
+import { type Attempt, countRefundable, countRefunded, type Payment } from '../../../domain/payment/payment-object.ts'
 import type { Refund } from '../../../domain/refund/refund.ts'
 import { Card } from '../../kit/card.tsx'
 import { RowLink, Table } from '../../kit/table.tsx'
@@ -46,14 +46,13 @@ export function RefundsCard({ payment, attempts, refunds, now }: RefundsCardProp
   const { confirmed } = payment
   if (refunds.length === 0 || confirmed === null) return null
   const { currency } = confirmed
-  const refunded = attempts.reduce((sum, attempt) => sum + BigInt(attempt.refunded), 0n).toString()
   const left = countRefundable(payment)
   const text = (minor: string): string => `${fiatText({ minor, currency })} ${currency}`
   return (
     <Card
       id="refunds"
       title="Refunds"
-      lead={`${text(refunded)} refunded, ${isZero(left) ? 'nothing' : text(left)} left to refund`}
+      lead={`${text(countRefunded(payment, attempts))} refunded, ${isZero(left) ? 'nothing' : text(left)} left to refund`}
       flush
     >
       <RefundTable refunds={refunds} now={now} />

@@ -115,8 +115,14 @@ const FAILURES: Readonly<Record<RefundFailure, string>> = {
   no_addresses: 'This platform makes no addresses for USDC, so it cannot take the USDC of a refund. Contact support.',
 }
 
-const describeFailure = ({ statusReason }: Refund): string =>
-  statusReason === null ? 'It failed.' : FAILURES[statusReason]
+/** The buyer of a payment that is not settled might still get the money back: from our team, or by another refund. */
+const REFUSED_UNSETTLED =
+  'The partner refused to give the payment back. Do not pay the buyer yourself: if the payment is settled after all, refund it then, and if not, our team returns the money.'
+
+function describeFailure({ statusReason, fundFrom }: Refund): string {
+  if (statusReason === null) return 'It failed.'
+  return statusReason === 'refused' && fundFrom === 'payment' ? REFUSED_UNSETTLED : FAILURES[statusReason]
+}
 
 /** Why the token refuses the transfer that the wallet has signed, and the person's next step. */
 export const REFUSAL_STEPS: Readonly<Record<FundingRefusal, { readonly what: string; readonly todo: string }>> = {

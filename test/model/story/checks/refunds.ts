@@ -29,15 +29,15 @@ export async function checkRefunds(facts: Facts): Promise<string[]> {
   const { testPayment, refunds, row } = facts
   const wrong = checkAsked(facts)
   for (const fact of refunds) {
-    const { id, status, statusReason, fundFrom } = fact.refund
+    const { id, status } = fact.refund
     if (!isRefundOver(status)) wrong.push(`after all that time a refund is ${status}`)
     if (testPayment.server.running(id) !== null) wrong.push(`a refund is ${status}, and its workflow runs on`)
     const isMade = fact.made?.isDone === true
-    // If there was nothing to give back, a later decision can give other money back under the same key.
-    const canBeLater = fundFrom === 'payment' && status === 'failed' && statusReason !== 'refused'
-    if (status === 'succeeded' ? !isMade && !isGivenOtherwise(facts, fact) : isMade && !canBeLater)
+    const isOtherwise = isGivenOtherwise(facts, fact)
+    if (status === 'succeeded' ? !isMade && !isOtherwise : isMade)
       wrong.push(`a refund is ${status}, and the partner has ${fact.made === null ? 'none' : 'one'}`)
-    if (fact.made?.isDone === false) wrong.push(`a refund is ${status}, and is pending at the partner`)
+    // A partner that has given everything back otherwise never ends the request.
+    if (fact.made?.isDone === false && !isOtherwise) wrong.push(`a refund is ${status}, and is pending at the partner`)
   }
   const isOpen = refunds.some(({ refund }) => !isRefundOver(refund.status))
   if (!isOpen) wrong.push(...checkSums(facts))
@@ -133,7 +133,7 @@ async function checkRefundEvents({ testPayment, refunds, row }: Facts): Promise<
     const events = rows.filter(({ id }) => id === refund.id)
     const got = events.map(({ type }) => type).join(' ')
     const expected = [
-      ...(refund.place === null && refund.partnerKey === null ? [] : ['refund.created']),
+      ...((refund.fundFrom === 'wallet' ? refund.place : refund.askedAt) === null ? [] : ['refund.created']),
       ...(refund.fundedAt === null ? [] : ['refund.funded']),
       ...(isRefundOver(refund.status) ? [`refund.${refund.status}`] : []),
     ].join(' ')
