@@ -1,8 +1,11 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
 import { PARTNER_SECRET } from '../../scripts/test/environment.ts'
 import { startDevServer } from '../../scripts/test/services/temporal.ts'
+import { until } from '../../scripts/test/until.ts'
 import { createBackground } from '../../src/api/limits/background.ts'
+import { MOST_LARGE } from '../../src/api/routes/callbacks.ts'
 import { connectRefunds, loadStart } from '../../src/deps/shared.ts'
 import { paymentWorkflowId } from '../../src/domain/ids.ts'
 import type { CallbackSubject } from '../../src/domain/payment/partner.ts'
@@ -418,6 +421,26 @@ describe('Requests of partners', () => {
     test('a callback with 600,000 characters of evidence is read, and one of more than 1 MiB is not', async () => {
       expect((await send({ more: { evidence: 'x'.repeat(600_000) } })).status).toBe(200)
       expectProblem(await send({ more: { evidence: 'x'.repeat(1_100_000) } }), 413, 'body_too_large')
+    })
+
+    test('large callbacks that are sent slowly take few places, and keep no usual callback out', async () => {
+      const { port } = new URL(testApi.url)
+      const slow = Array.from({ length: MOST_LARGE + 4 }, () => {
+        const socket = connect(Number(port), '127.0.0.1')
+        socket.write('POST /callbacks/wallet_app HTTP/1.1\r\nhost: x\r\ncontent-length: 1048576\r\n\r\n')
+        return socket
+      })
+      const more = { evidence: 'x'.repeat(600_000) }
+      await until(
+        async () => (await send({ more })).status,
+        (status) => status === 413,
+      )
+      expect((await send()).status).toBe(200)
+      for (const socket of slow) socket.destroy()
+      await until(
+        async () => (await send({ more })).status,
+        (status) => status === 200,
+      )
     })
 
     test('a callback with another signature stores nothing and is not passed on', async () => {

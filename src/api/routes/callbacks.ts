@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import express, { type Request, Router } from 'express'
+import express, { type Request, type RequestHandler, Router } from 'express'
 import type { Queryable } from '../../db/db.ts'
 import { bringSweepForward } from '../../db/partners/disputes.ts'
 import { recordCallback } from '../../db/payments/partner-callbacks.ts'
@@ -20,7 +20,27 @@ export type CallbackDeps = {
   readonly limits: Pick<RequestLimits, 'countVisit'>
 }
 
-export const readCallbackBody = () => express.raw({ limit: MAX_CALLBACK_BYTES, type: () => true })
+const USUAL_BYTES = 64 * 1024
+/** Bodies of one process that can be larger and are read at the same moment. */
+export const MOST_LARGE = 16
+
+/**
+ * Reads the body of a callback before its signature can be checked, so anybody can send one slowly: only a few large
+ * ones are read at once. A large callback that finds no room gets 413, and its partner sends it again; any other one
+ * always finds room.
+ */
+export function readCallbackBody(): RequestHandler<Record<string, string>> {
+  const readUsual = express.raw({ limit: USUAL_BYTES, type: () => true })
+  const readLarge = express.raw({ limit: MAX_CALLBACK_BYTES, type: () => true })
+  let large = 0
+  return (request, response, next) => {
+    const isUsual = Number(request.get('content-length') ?? Infinity) <= USUAL_BYTES
+    if (isUsual || large >= MOST_LARGE) return readUsual(request, response, next)
+    large += 1
+    response.once('close', () => void (large -= 1))
+    readLarge(request, response, next)
+  }
+}
 
 /**
  * Verifies the raw bytes, stores each callback once, then signals the workflow to read the order again. The response is
