@@ -61,6 +61,8 @@ export async function changeLockedRefund(tx: Tx, context: ChangeContext, work: W
       countAtOrder(payment, made.change)
       for (const note of made.change.notes) payment.addNote(note)
       for (const booking of made.change.bookings) payment.addBooking(booking)
+      // The workflow of the payment might wait for what this change has begun or ended.
+      if (payment.state.payment.closedAt === null) payment.relayChange()
     },
   })
   return { refund: made.refund, events: await announce(tx, made.change) }

@@ -48,8 +48,6 @@ async function decide(deps: RefundDeps, { refund, setRefund, payment }: RefundDr
   const { refusals } = getAttempt(payment.state.attempts, attemptId)
   await carryOut(deps, { draft: payment, tx, order: { ...order, refund: id } })
   await voidUncoveredPayout(payment, tx, deps.payouts)
-  // The workflow of the payment asks the partner.
-  payment.relayChange()
   setRefund({ partnerKey: refundKey(attemptId, refusals + 1), askedAt: payment.at })
 }
 

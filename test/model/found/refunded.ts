@@ -159,6 +159,17 @@ export const REFUNDED: readonly Found[] = [
     ends: { refunds: ['succeeded'] },
   },
   {
+    title: 'a refund that ends what an operator is asked about ends the workflow of its payment',
+    was: 'succeeded, closed, and the workflow runs on',
+    steps: [
+      ...SETTLED,
+      together(partner('take all back', 0, { arrival: 'later' })),
+      partner('change the amount', 0, { arrival: 'later' }),
+      refund(100),
+      sendUsdc(0, 100, false),
+    ],
+  },
+  {
     title: 'a refund whose workflow is lost while the partner takes its time is taken over',
     steps: [...SETTLED, refund(100), simulator('refund_pending'), sendUsdc(0), loseRefund(0), wait(500)],
     ends: { refunds: ['succeeded'] },
