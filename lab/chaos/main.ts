@@ -4,6 +4,7 @@ import { deliveredEvents } from '../../scripts/demo/journey.ts'
 import type { PaymentAnswer } from '../../scripts/demo/merchant.ts'
 import type { Progress } from '../../scripts/setup/progress.mjs'
 import { checkSucceeded } from '../../test/e2e/harness/checker.ts'
+import { WITH_ADDRESSES } from '../../test/e2e/harness/refunds.ts'
 import { playRound, VICTIMS } from '../../test/e2e/harness/round.ts'
 import { startTestSystem } from '../../test/e2e/harness/test-system.ts'
 import { createRandom } from '../../test/support/random.ts'
@@ -17,8 +18,8 @@ const USAGE = `npm run chaos -- [options]
 const BOOKS_WITHIN_MS = 60_000
 
 /**
- * `npm run chaos`: kill -9 of each process in the middle of ten payments, and of all of them in the middle of ten more.
- * Then the independent checker compares the partners, the chain, the merchant's inbox and Postgres. Returns the exit
+ * `npm run chaos`: kill -9 of each process in the middle of ten payments, and of all of them in the middle of ten more;
+ * four of ten are refunded, two as soon as they are paid. Then the independent checker compares the partners, the chain, the merchant's inbox and Postgres. Returns the exit
  * code.
  */
 export async function main(args: string[], progress: Progress): Promise<number> {
@@ -38,7 +39,7 @@ export async function main(args: string[], progress: Progress): Promise<number> 
   const random = createRandom(Number(values.seed)).next
   const say = (line: string): void => progress.line(line)
   say(`seed ${values.seed}`)
-  const testSystem = await startTestSystem()
+  const testSystem = await startTestSystem({ env: WITH_ADDRESSES })
   const paid: PaymentAnswer[] = []
   try {
     const matrix = [...VICTIMS.map((victim) => [victim]), VICTIMS]

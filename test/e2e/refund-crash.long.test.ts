@@ -1,10 +1,8 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { until } from '../../scripts/demo/journey.ts'
-import { createPinrail } from '../../src/client/index.ts'
-import type { Hex } from '../../src/domain/hex.ts'
-import { connectDevelopmentChain, mintUsdc } from '../../src/sandbox/chain.ts'
 import { findDifferences } from '../support/differences.ts'
+import { createRefunds, type Refunds, WITH_ADDRESSES } from './harness/refunds.ts'
 import { readAttempts, startTestSystem, success, type TestSystem, temporaryFolder } from './harness/test-system.ts'
 
 /** kill -9 at each step of a refund: the test holds what the worker needs next, and kills it while it waits for that. */
@@ -13,19 +11,15 @@ const REACHED_WITHIN_MS = 60_000
 
 const folder = temporaryFolder()
 let testSystem: TestSystem
+let refunds: Refunds
 beforeAll(async () => {
-  const seed = Buffer.alloc(32, 5).toString('base64')
-  testSystem = await startTestSystem({ folder, env: { CRYPTO_DEPOSITS: 'true', DEPOSIT_SEED: seed } })
+  testSystem = await startTestSystem({ folder, env: WITH_ADDRESSES })
+  refunds = createRefunds(testSystem)
 }, 120_000)
 afterAll(async () => {
   await testSystem.stop()
   rmSync(folder, { recursive: true, force: true })
 })
-
-const refunds = () => {
-  const { secret_key: apiKey, api_url: baseUrl } = testSystem.system.info
-  return createPinrail({ apiKey, baseUrl }).refunds
-}
 
 type Hold = { readonly reached: Promise<void>; readonly release: () => void | Promise<void> }
 /** A refund that is held at one point; the process that works on it can be killed now. */
@@ -41,31 +35,11 @@ async function settledPayment() {
 
 async function openRefund() {
   const { paymentId, attemptId } = await settledPayment()
-  const { id } = await refunds().create(paymentId, { amount: '10' })
-  const address = await until(async () => (await refunds().read(id)).funding?.address, `the address of ${id}`)
-  return { id, paymentId, attemptId, address: address as Hex }
+  const { id } = await refunds.create(paymentId, { amount: '10' })
+  const address = await until(async () => (await refunds.read(id)).funding?.address ?? null, `the address of ${id}`)
+  return { id, paymentId, attemptId, address }
 }
 type Opened = Awaited<ReturnType<typeof openRefund>>
-
-let minting: Promise<unknown> = Promise.resolve()
-
-/** One after the other, and again if the converter has minted at the same moment: both use one key. */
-async function fund({ id, address }: Opened): Promise<void> {
-  const required = (await refunds().read(id)).funding?.required_usdc ?? ''
-  const chain = connectDevelopmentChain(testSystem.system.info.rpc_url)
-  const mint = async (): Promise<true | null> => {
-    try {
-      await mintUsdc(chain, { to: address, micro: BigInt(required.replace('.', '')) })
-      return true
-    } catch (error) {
-      if (error instanceof Error && error.message.includes('nonce')) return null
-      throw error
-    }
-  }
-  const minted = minting.then(() => until(mint, `USDC for ${id}`))
-  minting = minted.catch(() => undefined)
-  await minted
-}
 
 async function isReached(what: string, { reached, release }: Hold): Promise<void> {
   let isHeld = false
@@ -81,7 +55,7 @@ async function isReached(what: string, { reached, release }: Hold): Promise<void
 
 /** The refund gets its USDC, and is held then. */
 async function heldAfterFunding(opened: Opened, hold: Hold): Promise<Held> {
-  await fund(opened)
+  await refunds.fund(opened.id)
   await isReached(opened.id, hold)
   return { ...opened, release: hold.release }
 }
@@ -113,7 +87,7 @@ const ALONE: readonly CrashPoint[] = [
     hold: async () => {
       const { paymentId, attemptId } = await settledPayment()
       const lock = await testSystem.lock('lock table deposit in share row exclusive mode')
-      const { id } = await refunds().create(paymentId, { amount: '10' })
+      const { id } = await refunds.create(paymentId, { amount: '10' })
       await isReached(id, lock)
       return { id, attemptId, release: lock.release }
     },
@@ -183,12 +157,9 @@ describe('The worker is killed', () => {
       const point = held.get(at)
       if (point?.status !== 'fulfilled') throw new Error('it was never reached', { cause: point?.reason })
       const { id, attemptId } = point.value
-      if (at === UNFUNDED) {
-        const address = await until(async () => (await refunds().read(id)).funding?.address, `the address of ${id}`)
-        await fund({ ...point.value, paymentId: '', address: address as Hex })
-      }
+      if (at === UNFUNDED) await refunds.fund(id)
       await until(
-        async () => ((await refunds().read(id)).status === 'succeeded' ? true : null),
+        async () => ((await refunds.read(id)).status === 'succeeded' ? true : null),
         `${id} to succeed`,
         120_000,
       )

@@ -35,7 +35,8 @@ export async function chainFacts(info: SystemInfo, treasury: string) {
         micro: transfer?.args.value ?? 0n,
       }
     }),
-    topUps: into.map((log) => ({
+    received: into.map((log) => ({
+      from: log.args.from?.toLowerCase(),
       reference: `${log.transactionHash}:${log.logIndex}`,
       micro: log.args.value ?? 0n,
     })),

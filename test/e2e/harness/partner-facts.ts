@@ -1,7 +1,13 @@
 import { z } from 'zod'
 
+const refund = z.looseObject({ key: z.string(), minor: z.string(), isDone: z.boolean() })
 const orders = z.array(
-  z.looseObject({ returnUrl: z.string(), status: z.string(), receivedMinor: z.string().nullable() }),
+  z.looseObject({
+    returnUrl: z.string(),
+    status: z.string(),
+    receivedMinor: z.string().nullable(),
+    refunds: z.array(refund),
+  }),
 )
 const fills = z.array(z.looseObject({ key: z.string(), minor: z.string() }))
 

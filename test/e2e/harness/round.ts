@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { finalState, JOURNEYS, type Journey } from '../../../scripts/demo/journey.ts'
 import type { PaymentAnswer } from '../../../scripts/demo/merchant.ts'
 import { shuffled } from '../../support/random.ts'
+import { createRefunds, type Refunds } from './refunds.ts'
 import type { TestSystem } from './test-system.ts'
 
 /**
@@ -24,19 +25,31 @@ const SPREAD_MS = 4000
 /** The longest time that the connection to the chain stays broken. */
 const CUT_MS = 3000
 
-/** Payments by all partners at once, and kills in the middle of them; resolves when every payment has succeeded. */
+/** The number of payments of which one is refunded as soon as it is paid, and one in part when it is settled. */
+const ONE_OF_EACH = 5
+
+/**
+ * Payments by all partners at once, some with refunds, and kills in the middle of them; resolves when every payment and
+ * every refund has ended.
+ */
 export async function playRound(testSystem: TestSystem, round: Round): Promise<PaymentAnswer[]> {
   const { random, say } = round
-  const buying = Array.from({ length: round.payments }, (_each, index) => buy(testSystem, index, random() * SPREAD_MS))
+  const refunds = createRefunds(testSystem)
+  await refunds.receiveAllEvents()
+  const buying = Array.from({ length: round.payments }, async (_each, index) => {
+    const payment = await buy(testSystem, index, random() * SPREAD_MS)
+    await refund(testSystem, refunds, { id: payment.id, place: index % ONE_OF_EACH })
+    return payment
+  })
   const killing = killAll(testSystem, round)
   const payments = await Promise.all(buying)
   const lastKillAt = await killing
   for (const { id } of payments) {
     const { status } = await finalState(testSystem.merchant, id)
-    if (status !== 'succeeded') throw new Error(`${id} ended as ${status}`)
+    if (status !== 'succeeded' && status !== 'refunded') throw new Error(`${id} ended as ${status}`)
   }
   say(
-    `${payments.length} payments succeeded within ${((Date.now() - lastKillAt) / 1000).toFixed(1)} s of the last kill`,
+    `${payments.length} payments and their refunds ended within ${((Date.now() - lastKillAt) / 1000).toFixed(1)} s of the last kill`,
   )
   return payments
 }
@@ -50,6 +63,17 @@ async function buy(testSystem: TestSystem, index: number, afterMs: number): Prom
   const payment = await testSystem.createPatiently({ ...body, provider })
   await testSystem.pay(payment, method === undefined ? {} : { method })
   return payment
+}
+
+async function refund(
+  { merchant }: TestSystem,
+  refunds: Refunds,
+  { id, place }: { readonly id: string; readonly place: number },
+): Promise<void> {
+  if (place === 3) await refunds.refund(id)
+  if (place !== 4) return
+  await finalState(merchant, id)
+  await refunds.refund(id, '10')
 }
 
 /** Kills each victim once, and returns the time of the last kill, in Unix milliseconds. */

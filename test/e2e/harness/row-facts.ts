@@ -1,5 +1,15 @@
 import type { Client } from 'pg'
 
+export type RefundRow = {
+  readonly id: string
+  readonly fundFrom: string
+  readonly status: string
+  readonly minor: string
+  readonly requiredMicro: bigint
+  readonly address: string | null
+  readonly key: string | null
+}
+
 type PaymentRow = {
   status: string
   destination: string
@@ -8,6 +18,7 @@ type PaymentRow = {
   gross: bigint | null
   fee: bigint | null
   net: bigint | null
+  refunds: readonly RefundRow[]
   /** The transitions from `created`, one after the other; null if they are not connected. */
   way: string | null
 }
@@ -15,9 +26,11 @@ type PaymentRow = {
 /** The rows of Postgres, and their contradictions. */
 export async function rowFacts(client: Client) {
   const rows = async (text: string): Promise<Record<string, string | null>[]> => (await client.query(text)).rows
-  const [payments, moves, events, entries, topUps, balance] = [
+  const [payments, refunds, moves, events, entries, topUps, balance] = [
     await rows(`select id, status, lower(destination) as destination, tx_hash, confirmed_minor::text,
       gross_micro::text, fee_micro::text, net_micro::text from payment`),
+    await rows(`select id, payment_id, fund_from, status, amount_minor::text, required_micro::text, lower(address) as address,
+      partner_key from refund order by number`),
     await rows(`select payment_id, from_status, to_status from timeline_entry where to_status is not null order by id`),
     await rows(`select id, payment_id, type, sequence::text, merchant_id || livemode::text as stream from event
       order by merchant_id, livemode, event.sequence`),
@@ -32,7 +45,7 @@ export async function rowFacts(client: Client) {
   const [payout] = await rows('select distinct treasury from payout limit 1')
   return {
     treasury: payout?.['treasury'] ?? '0x0000000000000000000000000000000000000000',
-    payments: new Map(payments.map((row) => [row['id'] ?? '', paymentRow(row, moves)])),
+    payments: new Map(payments.map((row) => [row['id'] ?? '', paymentRow(row, { refunds, moves })])),
     events: events.map((row) => ({ id: row['id'] ?? '', paymentId: row['payment_id'], type: row['type'] ?? '' })),
     topUps: new Set(topUps.map((row) => row['reference'] ?? '')),
     treasuryBalance: BigInt(balance[0]?.['sum'] ?? 0),
@@ -46,7 +59,9 @@ export async function rowFacts(client: Client) {
   }
 }
 
-function paymentRow(row: Record<string, string | null>, moves: Record<string, string | null>[]): PaymentRow {
+type Row = Record<string, string | null>
+
+function paymentRow(row: Row, { refunds, moves }: { readonly refunds: Row[]; readonly moves: Row[] }): PaymentRow {
   const units = (name: string): bigint | null => (row[name] == null ? null : BigInt(row[name]))
   const own = moves.filter((move) => move['payment_id'] === row['id'])
   const isWay = own.every((move, index) => move['from_status'] === (own[index - 1]?.['to_status'] ?? null))
@@ -60,6 +75,7 @@ function paymentRow(row: Record<string, string | null>, moves: Record<string, st
     gross: units('gross_micro'),
     fee: units('fee_micro'),
     net: units('net_micro'),
+    refunds: refunds.filter((refund) => refund['payment_id'] === row['id']).map(refundRow),
     way: isWay && isOnce ? null : own.map((move) => `${move['from_status']}>${move['to_status']}`).join(' '),
   }
 }
@@ -75,3 +91,13 @@ function gaps(events: Record<string, string | null>[]): string[] {
       : [`event ${event['id']} has ${event['sequence']}, not ${expected}`]
   })
 }
+
+const refundRow = (row: Row): RefundRow => ({
+  id: row['id'] ?? '',
+  fundFrom: row['fund_from'] ?? '',
+  status: row['status'] ?? '',
+  minor: row['amount_minor'] ?? '',
+  requiredMicro: BigInt(row['required_micro'] ?? '0'),
+  address: row['address'] ?? null,
+  key: row['partner_key'] ?? null,
+})
