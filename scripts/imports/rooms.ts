@@ -26,7 +26,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'web', at: ['src/web'], may: ['domain', 'evm', 'verifier'] },
   { name: 'receipt-pdf', at: ['src/web/receipt-pdf'], may: ['web'] },
   { name: 'db', at: ['src/db'], may: ['domain', 'evm', 'ids'] },
-  { name: 'payments', at: ['src/payments'], may: ['domain', 'db'] },
+  { name: 'payments', at: ['src/payments'], may: ['domain', 'ids', 'db'] },
   { name: 'chain', at: ['src/chain'], may: ['domain', 'evm', 'runtime'], mayType: ['db'] },
   { name: 'notify', at: ['src/notify'], may: ['domain'] },
   { name: 'signature', at: ['src/partners/signature.ts'], may: ['runtime'] },

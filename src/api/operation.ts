@@ -11,6 +11,7 @@ import { parseOrExplain } from './http/validation.ts'
 export const TAGS = {
   Payments: 'Charge a buyer, follow the payment.',
   Refunds: 'Give the buyer of a settled payment money back.',
+  Disputes: 'Answer buyers who ask their bank for the money back.',
   'Payment links': 'A page that creates a payment each time a buyer presses Continue.',
   Methods: 'Methods, where they are available, and what you would receive.',
   Events: 'Events of the last 90 days, as a list.',
@@ -37,6 +38,8 @@ export type Operation<D = never> = {
   readonly description?: string
   readonly scope: ApiScope
   readonly body?: z.ZodType | undefined
+  /** The body has documents in base64, and can be larger than others. */
+  readonly hasDocuments?: true
   readonly query?: z.ZodType | undefined
   readonly params?: z.ZodType | undefined
   /** The response by its status. */

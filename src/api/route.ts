@@ -7,7 +7,7 @@ import { type Db, type Session, sessionIn } from '../db/db.ts'
 import type { Authenticate, Caller } from './auth/auth.ts'
 import type { Answer } from './http/answer.ts'
 import { answerAhead, IDEMPOTENCY_KEY } from './http/idempotency.ts'
-import { readJson } from './http/json-body.ts'
+import { readDocuments, readJson } from './http/json-body.ts'
 import { Problem } from './http/problems.ts'
 import { noteAnswer, noteCaller } from './http/request-log.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
@@ -37,7 +37,7 @@ export function mountOperations<D>(router: Router, operations: readonly Operatio
       router[operation.method](
         expressPath,
         admit(operation, deps),
-        ...(operation.body === undefined ? [] : [readJson]),
+        ...(operation.body === undefined ? [] : [operation.hasDocuments === true ? readDocuments : readJson]),
         (request, response) => run(operation, deps, { request, response }),
       )
     const refuse = onlyMethods(methods.map(({ method }) => method.toUpperCase()))

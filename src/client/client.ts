@@ -21,6 +21,7 @@ export function createPinrail(options: ClientOptions) {
   return {
     payments: createPayments(call, options.wait ?? pause),
     refunds: createRefunds(call),
+    disputes: createDisputes(call),
     paymentLinks: createPaymentLinks(call),
     providers: { list: () => call('listProviders') },
     quotes: { read: (query: Query<'readQuote'>) => call('readQuote', { query }) },
@@ -85,6 +86,19 @@ function createRefunds(call: Transport) {
       call('listPaymentRefunds', { path: { id: payment }, query }),
     fund: (id: string, body: Body<'fundRefund'>) => call('fundRefund', { path: { id }, body }),
     cancel: (id: string) => call('cancelRefund', { path: { id } }),
+  }
+}
+
+function createDisputes(call: Transport) {
+  const list = (query: Query<'listDisputes'> = {}) => call('listDisputes', { query })
+  return {
+    read: (id: string) => call('readDispute', { path: { id } }),
+    list,
+    /** Every dispute, newest first, over all pages. */
+    all: (query: Query<'listDisputes'> = {}) => pages(list, query),
+    submitEvidence: (id: string, body: Body<'submitDisputeEvidence'>, once: Once = {}) =>
+      call('submitDisputeEvidence', { path: { id }, body, ...once }),
+    accept: (id: string) => call('acceptDispute', { path: { id } }),
   }
 }
 

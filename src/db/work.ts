@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { REMINDER_DAYS } from '../domain/dispute/dispute.ts'
 import { one, type Queryable, sql } from './db.ts'
 
 /** The channel on which Postgres names the sweeps for which a commit made work: see the triggers `wakes_…`. */
@@ -12,6 +13,7 @@ export const SWEEPS = [
   'deliveries',
   'partners',
   'disputes',
+  'dispute_answers',
   'notices',
   'buyer_mails',
   'mail',
@@ -44,6 +46,9 @@ export async function findWork(db: Queryable, now: string): Promise<readonly Swe
         case when exists (select from partner_standing
             where ask_at is not null or down_since is not null or suspects <> '[]') then 'partners' end,
         case when exists (select from dispute_sweep where due_at <= now()) then 'disputes' end,
+        case when exists (select from dispute_answer where due_at <= now())
+            or exists (select from dispute where status = 'needs_response' and reminded_at is null
+              and evidence_due_at <= now() + ${REMINDER_DAYS} * interval '1 day') then 'dispute_answers' end,
         case when exists (select from notice where sent_at is null) then 'notices' end,
         case when exists (select from buyer_mail where written_at is null) then 'buyer_mails' end,
         case when exists (select from mail where sealed is not null) then 'mail' end,

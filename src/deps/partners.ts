@@ -7,6 +7,7 @@ import { type Watching, watchConverter, watchPartners } from '../partners/decora
 import { createPartners } from '../partners/index.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { Loop } from '../worker/loop.ts'
+import { createDisputeAnswers } from '../worker/partners/dispute-answers.ts'
 import { createDisputeSweep } from '../worker/partners/dispute-sweep.ts'
 import { createPartnerWatch } from '../worker/partners/partner-watch.ts'
 import type { WorkWakeups } from '../worker/work-look.ts'
@@ -20,6 +21,12 @@ const DISPUTES_EVERY_MS = 60_000
 
 /** Milliseconds for all pages of a list of disputes; less than another worker waits for the sweep to end. */
 const LIST_MS = 240_000
+
+/** Milliseconds for all calls about an answer, with its files; less than another worker waits for the answer. */
+const ANSWER_MS = 50_000
+
+/** Milliseconds between two rounds while there are answers to disputes. */
+const ANSWERS_EVERY_MS = 1000
 
 export const readPartners = (config: WorkerConfig) => ({
   wallet_app: readCalls(config, 'wallet_app'),
@@ -38,7 +45,7 @@ export function composePartners(
   }: {
     readonly db: Db
     readonly log: Logger
-    readonly wakeups: Pick<WorkWakeups, 'partners' | 'disputes'>
+    readonly wakeups: Pick<WorkWakeups, 'partners' | 'disputes' | 'dispute_answers'>
     readonly clock: () => number
   } & Watching,
 ) {
@@ -50,9 +57,22 @@ export function composePartners(
     clock,
     log,
   })
+  const answers = createDisputeAnswers({
+    db,
+    ask: (name, request) => measured[name].answerDispute?.(request, AbortSignal.timeout(ANSWER_MS)) ?? null,
+    clock,
+    log,
+  })
   const loops: Loop[] = [
     { name: 'partners', everyMs: ASKED_EVERY_MS, tick: watch.tick, idle: { wakeup: wakeups.partners }, log },
     { name: 'disputes', everyMs: DISPUTES_EVERY_MS, tick: sweep, idle: { wakeup: wakeups.disputes }, log },
+    {
+      name: 'dispute_answers',
+      everyMs: ANSWERS_EVERY_MS,
+      tick: answers,
+      idle: { wakeup: wakeups.dispute_answers },
+      log,
+    },
   ]
   return {
     partners: reportStanding(limitPartners(measured), watch),

@@ -5,6 +5,8 @@ export const ID_PREFIXES = {
   payment: 'pay',
   attempt: 'att',
   refund: 're',
+  dispute: 'dp',
+  disputeAnswer: 'dpa',
   event: 'evt',
   endpoint: 'we',
   apiKey: 'key',

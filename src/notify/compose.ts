@@ -55,6 +55,7 @@ function single(
     return [...amount, ...field(text.reference, 'reference'), ...open(`/payments/${pathPart(data['id'])}`)]
   }
   if (kind.startsWith('refund.')) return [...refundLine(fact), ...open(`/refunds/${pathPart(data['id'])}`)]
+  if (kind.startsWith('dispute.')) return [...disputeLine(fact), ...open(`/disputes/${pathPart(data['id'])}`)]
   if (kind === 'reserve.released') return [[words(`${String(data['amount_usdc'])} USDC`)], ...open('/balance')]
   if (kind === 'wallet.changed')
     return [
@@ -97,6 +98,15 @@ function refundLine({ kind, data }: NotifiedFact): Part[][] {
     typeof funding === 'object' && funding !== null && 'required_usdc' in funding ? funding.required_usdc : null
   const isWaiting = kind === 'refund.created' && typeof costs === 'string'
   return [[words(`${formatAmount(amount)} ${amount.currency}${isWaiting ? ` = ${costs} USDC` : ''}`)]]
+}
+
+/** An open dispute also names the day (UTC) until which evidence is taken. */
+function disputeLine({ kind, data }: NotifiedFact): Part[][] {
+  const amount = readAmount(data)
+  if (amount === null) return []
+  const due = kind === 'dispute.closed' ? null : data['evidence_due_at']
+  const day = typeof due === 'string' ? ` → ${due.slice(0, 10)}` : ''
+  return [[words(`${formatAmount(amount)} ${amount.currency}${day}`)]]
 }
 
 type Amount = { readonly minor: string; readonly currency: Currency }

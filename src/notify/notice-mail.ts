@@ -86,6 +86,10 @@ const PARTS: Readonly<Record<string, Parts>> = {
     mail(HELD[readValue(notice, 'reason')] ?? 'heldOperator'),
     composeUrl(notice, `/dashboard/payments/${readValue(notice, 'id')}`),
   ],
+  'dispute.evidence_due': (notice, { mail }) => [
+    mail('evidenceDue', readValues(notice)),
+    composeUrl(notice, `/dashboard/disputes/${readValue(notice, 'id')}`),
+  ],
   'webhook_endpoint.changed': (notice, { mail }) => [
     mail('endpointChanged', readValues(notice)),
     mail('unexpected'),

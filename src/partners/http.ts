@@ -22,7 +22,7 @@ export type HttpCall = {
   readonly method: 'GET' | 'POST' | 'PATCH'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | undefined
+  readonly body?: string | Uint8Array | undefined
 }
 
 export type HttpAnswer = {

@@ -1,3 +1,4 @@
+import type { AnswerKind } from '../domain/dispute/evidence.ts'
 import type { MethodName, ProviderName, ProviderUsed } from '../domain/methods.ts'
 import type { Money } from '../domain/money.ts'
 import type { CallbackAccount, PartnerSettings } from '../domain/partner/drivers.ts'
@@ -68,7 +69,22 @@ export type PaymentPartner = {
    * callback about a dispute was lost, or names no payment.
    */
   listDisputes?(since: number, signal: AbortSignal): Promise<readonly PartnerDispute[]>
+  /** Passes evidence to the partner, or accepts the dispute. Only for disputes that are reported as answered at `api`. */
+  answerDispute?(request: DisputeRequest, signal: AbortSignal): Promise<DisputeAnswerResult>
 }
+
+/** An answer to a dispute. `key`: the idempotency key; a repeated call with it has no second effect. */
+export type DisputeRequest = {
+  /** The partner's id. */
+  readonly dispute: string
+  readonly key: string
+  readonly kind: AnswerKind
+  readonly submit: boolean
+  readonly texts: Readonly<Record<string, string>>
+  readonly files: Readonly<Record<string, Uint8Array>>
+}
+
+export type DisputeAnswerResult = { readonly kind: 'taken' } | { readonly kind: 'refused'; readonly reason: string }
 
 /** The export of a driver's folder. */
 export type Driver = {

@@ -10,6 +10,7 @@ import { decideChange, type PaymentChange } from '../domain/payment/change.ts'
 import type { Payment, PaymentWithAttempts } from '../domain/payment/payment-object.ts'
 import { listLinkIds, recordCompletedLinks } from './completed-links.ts'
 import { type Drafted, type LockedDraft, openDraft, type PaymentDraft } from './payment-draft.ts'
+import { recordDisputes } from './record-disputes.ts'
 
 /**
  * The only way to change a payment: it is read, `change` drafts new facts, the domain decides what follows from them,
@@ -34,6 +35,11 @@ export class ConditionNotMet extends Error {
   override readonly name = 'ConditionNotMet'
 }
 
+/** Thrown before anything is written: something else must be written in the same transaction. */
+export class NeedsTransaction extends Error {
+  override readonly name = 'NeedsTransaction'
+}
+
 /**
  * Changes a payment in a transaction of one statement. If it was changed since it was read, it is read again: `change`
  * can run more than once. `known`: the payment as it was read a moment ago.
@@ -48,6 +54,7 @@ export async function changePayment(
     const { draft, close } = openDraft(before, getTime(context))
     change(draft)
     const decided = decide(context, close())
+    if (decided.drafted.disputes.length > 0) throw new NeedsTransaction()
     if (isSucceeding(decided)) throw new Error(`${id} can succeed only in a larger transaction`)
     const written = await write(db, [decided])
     if (written !== null) {
@@ -108,7 +115,12 @@ async function writeLocked(
     for (const { change } of decided) if (change !== null) context.onChanged?.(change.after.payment.id)
   })
   await recordCompletedLinks(tx, links, succeeded)
-  return written
+  const recorded: ChangedPayment[] = []
+  for (const [place, { drafted }] of decided.entries()) {
+    const { state, events } = written[place] as ChangedPayment
+    recorded.push({ state, events: [...events, ...(await recordDisputes(tx, state, drafted))] })
+  }
+  return recorded
 }
 
 type Decided = { readonly drafted: Drafted; readonly change: PaymentChange | null }

@@ -1,4 +1,5 @@
 import type { Statement } from '../db/db.ts'
+import type { OrderDisputes } from '../domain/dispute/order-disputes.ts'
 import type { Booking } from '../domain/ledger.ts'
 import type { ChangedFacts, PaymentFacts } from '../domain/payment/change.ts'
 import type { Cause } from '../domain/payment/change-entries.ts'
@@ -28,6 +29,8 @@ export type PaymentDraft = {
   readonly addStatement: (statement: Statement) => void
   /** Writes the change only if this is true in its statement; otherwise `changePayment` throws ConditionNotMet. */
   readonly addCondition: (condition: Statement) => void
+  /** Records what the partner of an order reports about its disputes. It needs a larger transaction. */
+  readonly addDisputes: (disputes: OrderDisputes) => void
   /** Has the relay complete the activity that waits for the payout, or signal the workflow, also if nothing changes. */
   readonly relayChange: () => void
 }
@@ -44,6 +47,7 @@ export type Drafted = ChangedFacts & {
   readonly statements: readonly Statement[]
   readonly conditions: readonly Statement[]
   readonly bookings: readonly Booking[]
+  readonly disputes: readonly OrderDisputes[]
   readonly isRelayed: boolean
 }
 
@@ -57,6 +61,7 @@ export function openDraft(before: PaymentWithAttempts, at: string): OpenDraft {
   const statements: Statement[] = []
   const conditions: Statement[] = []
   const bookings: Booking[] = []
+  const disputes: OrderDisputes[] = []
   const setAttempts = (attempts: readonly Attempt[]) => void (state = { ...state, attempts })
   const draft: LockedDraft = {
     get state() {
@@ -80,8 +85,10 @@ export function openDraft(before: PaymentWithAttempts, at: string): OpenDraft {
     addNote: (note) => void notes.push(note),
     addStatement: (statement) => void statements.push(statement),
     addCondition: (condition) => void conditions.push(condition),
+    addDisputes: (reported) => void disputes.push(reported),
     relayChange: () => void (isRelayed = true),
     addBooking: (booking) => void bookings.push(booking),
   }
-  return { draft, close: () => ({ before, at, state, cause, notes, statements, conditions, bookings, isRelayed }) }
+  const close = () => ({ before, at, state, cause, notes, statements, conditions, bookings, disputes, isRelayed })
+  return { draft, close }
 }

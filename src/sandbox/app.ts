@@ -155,7 +155,8 @@ function createApp(
     response.type('css').send(STYLESHEET)
   })
   // Signatures cover the bytes as received.
-  app.use(express.raw({ type: () => true, limit: '64kb' }))
+  // As much as a partner takes of evidence.
+  app.use(express.raw({ type: () => true, limit: '6mb' }))
   for (const { wire, router } of partners) app.use(wire.path, router)
   app.use('/converter', converter.router)
   app.use('/bridge', bridge.router)

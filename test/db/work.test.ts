@@ -4,6 +4,7 @@ import { until } from '../../scripts/test/until.ts'
 import { leaveNotice } from '../../src/db/accounts/account-notices.ts'
 import { insertMail } from '../../src/db/accounts/mail.ts'
 import type { Db, Tenant } from '../../src/db/db.ts'
+import { insertAnswer } from '../../src/db/disputes/dispute-answers.ts'
 import { listen, PARTNERS_CHANNEL } from '../../src/db/notices.ts'
 import { insertTestMessage } from '../../src/db/notifications/messages.ts'
 import { bringSweepForward } from '../../src/db/partners/disputes.ts'
@@ -11,6 +12,7 @@ import { insertPayment } from '../../src/db/payments/payments.ts'
 import { findWork, SWEEPS, type Sweep, WORK_CHANNEL } from '../../src/db/work.ts'
 import { newId } from '../../src/ids.ts'
 import { createWorkLook, createWorkWakeups, wakeSweeps } from '../../src/worker/work-look.ts'
+import { anAnswer, plantDispute } from '../api/support/disputes.ts'
 import { addEndpoint, addEvent, type Seeded, seedDatabase } from '../webhooks/seed.ts'
 
 const NOW = '2026-11-20T21:00:00.000Z'
@@ -26,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => seeded?.close())
 beforeEach(async () => {
   await db.query(`truncate refill, outbox, refund, partner_callback, delivery, partner_standing, notice, notification, channel, channel_message,
-    mail, buyer_mail, treasury_log cascade`)
+    mail, buyer_mail, treasury_log, dispute, dispute_answer cascade`)
   await db.query(`update dispute_sweep set due_at = now() + interval '1 hour'`)
   await db.query(`update agreement set status = 'approved'`)
 })
@@ -91,6 +93,10 @@ const LEAVE: Readonly<Record<Sweep, () => Promise<unknown>>> = {
   partners: () =>
     db.query(`insert into partner_standing (provider, ask_at) values ('card_partner', now() + interval '1 hour')`),
   disputes: () => bringSweepForward(db, 'wallet_app'),
+  dispute_answers: async () => {
+    const dispute = await plantDispute(db, tenant, { attemptId: await addAttempt() })
+    await insertAnswer(db, tenant, anAnswer(dispute))
+  },
   notices: () => db.transaction((tx) => leaveNotice(tx, tenant, { kind: 'wallet.kept', data: {} })),
   buyer_mails: async () => {
     const id = await addPayment()

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { ProviderName } from '../../src/domain/methods.ts'
 import type { Money } from '../../src/domain/money.ts'
 import type { PartnerSettings } from '../../src/domain/partner/drivers.ts'
+import type { PartnerOrder } from '../../src/domain/payment/partner.ts'
 import { newId } from '../../src/ids.ts'
 import { PartnerError, type PaymentPartner } from '../../src/partners/provider.ts'
 import { ACCOUNT, PATHS, type SandboxServer, soon } from './sandbox-server.ts'
@@ -134,7 +135,9 @@ export function describeConformance(
       const page = new RegExp(`^${server.url}${PATHS[provider]}/pay/`)
       if (traits.hasPage) expect(opened.redirectUrl).toMatch(page)
       else expect(opened).toMatchObject({ redirectUrl: order.returnUrl, intentUri: expect.stringMatching(/^upi:/) })
-      expect(await read(order.attemptId)).toEqual({
+      const { disputes = [], ...opening } = (await read(order.attemptId)) as PartnerOrder
+      expect(disputes).toEqual([])
+      expect(opening).toEqual({
         attemptId: order.attemptId,
         reference: opened.reference,
         account: ACCOUNT,

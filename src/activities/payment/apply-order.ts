@@ -1,5 +1,6 @@
 import { markCallbacksApplied } from '../../db/payments/partner-callbacks.ts'
 import { wakePendingRefunds } from '../../db/refunds/refunds.ts'
+import { listOrderDisputes } from '../../domain/dispute/order-disputes.ts'
 import { isSame } from '../../domain/equality.ts'
 import { isZero } from '../../domain/money.ts'
 import { isOwedToBuyer } from '../../domain/payment/funds/account.ts'
@@ -27,6 +28,8 @@ export function applyOrder(
   const isNew = !isSame({ ...read, confirmedAt: null }, { ...attempt, confirmedAt: null })
   if (isNew && attempt.revision !== asked.attempt.revision) return 'nothing'
   if (asked.unread !== null) draft.addStatement(markCallbacksApplied(attempt.id, asked.unread))
+  const disputes = listOrderDisputes(attempt, order)
+  if (disputes !== null) draft.addDisputes(disputes)
   if (!isNew) return 'known'
   draft.setAttempt(attempt.id, read)
   // The partner might have ended a refund of it.

@@ -9,28 +9,26 @@ import {
   changeLockedPayment,
   changePayment,
   type LockedChange,
+  NeedsTransaction,
 } from '../../payments/change-payment.ts'
 import type { PaymentDraft } from '../../payments/payment-draft.ts'
 import type { PaymentDeps, PayoutQueue } from './payment-deps.ts'
 
 type MoneyChange = { readonly id: string; readonly change: Change; readonly known?: PaymentWithAttempts }
 
-/** A payout whose money is not all there is voided in the same transaction. */
+/** A payout whose money is not all there is voided in the same transaction, in which disputes are recorded too. */
 export async function changeMoney(deps: PaymentDeps, { id, change, known }: MoneyChange): Promise<ChangedPayment> {
   const careful: Change = (draft) => {
     change(draft)
-    if (mustVoid(draft)) throw new PayoutMustBeVoided()
+    if (mustVoid(draft)) throw new NeedsTransaction()
   }
   try {
     return await changePayment(deps.db, deps.context, { id, change: careful, ...(known !== undefined && { known }) })
   } catch (error) {
-    if (!(error instanceof PayoutMustBeVoided)) throw error
+    if (!(error instanceof NeedsTransaction)) throw error
     return changeLockedMoney(deps, id, change)
   }
 }
-
-/** Thrown before anything is written: the settlement engine must void the payout in the same transaction. */
-class PayoutMustBeVoided extends Error {}
 
 export function changeLockedMoney(
   { db, context, payouts }: PaymentDeps,

@@ -156,6 +156,42 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Where the money comes from. `wallet`: you pay in USDC. `payment`: the payment is not settled, and its own money goes back, without a fee.',
   refunds_count: 'The number of refunds, in any state.',
 
+  // Disputes
+  'Dispute.payment': 'The payment that the buyer disputes.',
+  'Dispute.provider': 'The method whose partner reports the dispute.',
+  partner_dispute: 'The partner’s id of the dispute. Name it when you contact support.',
+  'Dispute.kind': '`inquiry`: the bank only asks, and takes no money yet. `chargeback`: it takes the money.',
+  'Dispute.status': 'Where the dispute is: the guide “Disputes” has each status and what follows.',
+  'Dispute.reason': 'Why the buyer disputes the payment, in one word for all partners.',
+  reason_text: 'The partner’s own words or code. Null: it gives none.',
+  'Dispute.amount': 'The disputed amount in major units, as a number. Use `amount_decimal` for arithmetic.',
+  'Dispute.currency': 'The currency in which the buyer was charged (ISO 4217).',
+  evidence_through:
+    '`api`: you can submit evidence here. `partner`: the partner takes it only in its own dashboard, where the platform answers for you.',
+  evidence_due_at: 'Until when evidence can be submitted (RFC 3339, UTC). Null: the partner names no time.',
+  evidence_submitted_at: 'When the partner first showed submitted evidence (RFC 3339, UTC). Null: it did not.',
+  answer: 'What you last asked the partner for. Null: nothing.',
+  'answer.kind': '`evidence`, or `accept`, which loses the dispute.',
+  'answer.status':
+    '`sending`: the partner has not confirmed it yet. `sent`: the partner has it. `refused`: it had no effect.',
+  'answer.submit': 'False: the partner stores the evidence, and it can still be changed.',
+  'answer.fields': 'The names of the texts and files. Their content is deleted here once the partner has it.',
+  'answer.refusal': 'The partner’s words. Null: it did not refuse.',
+  cost: 'What the dispute costs.',
+  'cost.taken': 'What the partner has taken and not given back, in major units of `currency`.',
+  'cost.fee':
+    'What the partner charges for the dispute, in major units of `fee_currency`. Null: it does not say. The platform pays it.',
+  'cost.fee_currency': 'The currency of `fee` (ISO 4217). Null: there is no fee.',
+  'cost.from_reserve_usdc': 'What it took after the payout of the reserve of its payment, at the locked rate.',
+  'cost.from_platform_usdc': 'The rest at the locked rate, which the platform bears.',
+  opened_at: 'When it was opened, by the partner (RFC 3339, UTC). Null: it does not say.',
+  'Dispute.closed_at': 'When it ended (RFC 3339, UTC). Null: it is open.',
+  'listDisputes.status': 'Only disputes in this status.',
+  'listDisputes.payment': 'Only disputes about this payment.',
+  'submitDisputeEvidence.submit':
+    'True: the bank gets the evidence, and it cannot be changed any more. False: the partner only stores it.',
+  'submitDisputeEvidence.files': 'PDF, JPEG or PNG files in base64, by what they show. At most 4 MB together.',
+
   // Refunds
   'Refund.payment': 'The payment whose buyer gets the money back.',
   'Refund.number': 'Its number among the refunds of the payment, from 1.',

@@ -322,6 +322,7 @@ export const WALLET_SETTING = {
 export const PATH_IDS: Readonly<Record<string, string>> = {
   '/v1/payments/{id}': PAYMENT_ID,
   '/v1/test/payments/{id}': PAYMENT_ID,
+  '/v1/disputes/{id}': 'dp_01m80a6q5ye2zvcb0m1xq2f7hv',
   '/v1/refunds/{id}': 're_01m80a6q5ye2zvcb0m1xq2f7ht',
   '/v1/payment_links/{id}': PAYMENT_LINK.id,
   '/v1/events/{id}': EVENT_ID,

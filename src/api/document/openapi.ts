@@ -7,6 +7,7 @@ import { PROBLEM_TYPE } from '../http/problems.ts'
 import { type Operation, TAGS } from '../operation.ts'
 import { EVENT_OBJECTS } from '../routes/v1/events.ts'
 import { describeFields } from './descriptions.ts'
+import { LOST_DISPUTE } from './dispute-examples.ts'
 import { SWITCHED_OFF } from './endpoint-examples.ts'
 import { CHARGED_BACK_PAYMENT, EVENT, PATH_IDS } from './examples.ts'
 import { USED_UP } from './link-example.ts'
@@ -123,6 +124,7 @@ function createWebhookPaths(): ZodOpenApiPathsObject {
 
 const SUBJECTS = {
   payment: { name: 'A payment', example: EVENT.data.object, event: EVENT_OBJECTS.payment },
+  dispute: { name: 'A dispute', example: LOST_DISPUTE, event: EVENT_OBJECTS.dispute },
   refund: { name: 'A refund', example: SUCCEEDED_REFUND, event: EVENT_OBJECTS.refund },
   reserve: { name: 'A release of reserves', example: RESERVE_RELEASE, event: EVENT_OBJECTS.reserve },
   payment_link: { name: 'A payment link', example: USED_UP, event: EVENT_OBJECTS.payment_link },

@@ -4,12 +4,24 @@ import { Problem } from './problems.ts'
 
 /** 64 KiB, counted after decompression. */
 const BODY_LIMIT = '64kb'
+/** For a body with documents in base64: `MOST_EVIDENCE_BYTES` and the texts. */
+const DOCUMENTS_LIMIT = '6mb'
 const MAX_DEPTH = 8
 
-const raw = express.raw({ limit: BODY_LIMIT, type: () => true })
+type Reader = typeof readJson
 
 /** Parses a JSON body in UTF-8 into `request.body`. If a name occurs twice in an object, the last value counts. */
-export function readJson(request: Request, response: Response, next: NextFunction): void {
+export const readJson = createReader(BODY_LIMIT)
+export const readDocuments: Reader = createReader(DOCUMENTS_LIMIT)
+
+function createReader(limit: string) {
+  const raw = express.raw({ limit, type: () => true })
+  return (request: Request, response: Response, next: NextFunction): void => read(raw, { request, response, next })
+}
+
+type Reading = { readonly request: Request; readonly response: Response; readonly next: NextFunction }
+
+function read(raw: ReturnType<typeof express.raw>, { request, response, next }: Reading): void {
   const problem = wrongType(request.get('content-type') ?? '') ?? wrongEncoding(request.get('content-encoding'))
   if (problem !== null) {
     next(problem)

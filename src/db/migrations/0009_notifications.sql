@@ -157,11 +157,11 @@ create policy own on notification to pinrail_tenant
   using (merchant_id = tenant_merchant() and livemode = tenant_livemode());
 grant select, insert, update on notification to pinrail_tenant;
 
--- A channel gets these three notices only if it subscribes to them. All others are about safety: every chat gets them. People
+-- A channel gets these four notices only if it subscribes to them. All others are about safety: every chat gets them. People
 -- get each notice by mail anyway, so e-mail channels get none.
 create function notify_of_notice() returns trigger language plpgsql as $$
 declare
-  optional boolean := new.kind = any(array['webhook_endpoint.disabled', 'payment_link.stopped', 'payment_link.resumed']);
+  optional boolean := new.kind = any(array['webhook_endpoint.disabled', 'payment_link.stopped', 'payment_link.resumed', 'dispute.evidence_due']);
 begin
   insert into notification (channel_id, merchant_id, livemode, kind, notice_id, urgent, created_at, due_at)
   select id, new.merchant_id, new.livemode, new.kind, new.id, not optional, new.created_at,

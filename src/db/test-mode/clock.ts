@@ -17,6 +17,8 @@ export async function moveIntoPast(
           succeeded_at = succeeded_at - ${by}, failed_at = failed_at - ${by}, canceled_at = canceled_at - ${by},
           version = version + 1
         where id = ${paymentId} and livemode = false returning id),
+      disputed as (update dispute d set evidence_due_at = evidence_due_at - ${by}, opened_at = opened_at - ${by}
+        from moved where d.payment_id = moved.id),
       entries as (update timeline_entry set at = at - ${by} from moved where payment_id = moved.id)
       update attempt set created_at = created_at - ${by}, updated_at = updated_at - ${by}, paid_at = paid_at - ${by}
       from moved where payment_id = moved.id`,

@@ -1,3 +1,4 @@
+import type { ReportedDispute } from '../dispute/dispute.ts'
 import type { ProviderName } from '../methods.ts'
 import type { Money } from '../money.ts'
 
@@ -41,6 +42,8 @@ export type PartnerOrder = {
   readonly failureCode: FailureCode | null
   /** The partner's ids of payments for the order, if its callbacks can name them instead of the order. */
   readonly payments?: readonly string[]
+  /** The disputes about it. Absent: the partner reports a reversal and no disputes. */
+  readonly disputes?: readonly ReportedDispute[]
   /** Only for USDC at an address of the platform: the sum that the chain proves, at the rate that was shown. */
   readonly usdc?: UsdcOrder
 }
@@ -73,7 +76,7 @@ export type CallbackSubject = { readonly attemptId: string } | { readonly paymen
 export type PartnerDispute = {
   readonly id: string
   readonly payment: string
-  /** Differs from before if the dispute has changed in a way that can move money. */
+  /** Differs from before if the dispute has changed in anything that a reading of the order shows. */
   readonly state: string
 }
 

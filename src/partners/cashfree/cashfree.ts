@@ -18,6 +18,7 @@ import { readAs, readOk, shorten } from '../reading.ts'
 import { checkUpiLink } from '../upi-link.ts'
 import { toRupees } from './amount.ts'
 import { readCallback } from './callback.ts'
+import { reportDisputes } from './disputes.ts'
 import { type CashfreeOrder, isPaid, readState, sumDisputes } from './state.ts'
 import {
   CASHFREE_VERSION,
@@ -169,6 +170,7 @@ function toPartnerOrder(found: CashfreeOrder, account: string): PartnerOrder {
     amount: money(order.order_amount),
     received: received === null ? null : money(received),
     failureCode,
+    disputes: reportDisputes(found.disputes),
   }
 }
 

@@ -19,7 +19,7 @@ const isTaken = ({ refund_status: status }: Refund, isOurs: boolean): boolean =>
   status === 'SUCCESS' || (!isOurs && (status === 'PENDING' || status === 'ONHOLD'))
 
 /** The money of a chargeback leaves when it is created; that of an inquiry, when it is lost. A won one returns it. */
-function takesMoney({ dispute_type: type, dispute_status: status }: Dispute): boolean {
+export function takesMoney({ dispute_type: type, dispute_status: status }: Dispute): boolean {
   if (status === 'MERCHANT_WON') return false
   const isChargeback = type !== 'RETRIEVAL' && type !== 'DISPUTE'
   return isChargeback || !['CREATED', 'DOCS_RECEIVED', 'UNDER_REVIEW'].includes(status)

@@ -12,6 +12,13 @@ export const CASHFREE_VERSION = '2025-01-01'
 /** Cashfree writes its own ids as numbers in some objects, and as text in others. */
 const id = z.union([z.string().min(1).max(100), z.int()]).transform(String)
 
+/** Written to ISO 8601 in UTC; null: it is absent or of another form. */
+const time = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text).toISOString())
+  .nullish()
+  .catch(null)
+
 /** Paise, which Cashfree writes as rupees. */
 const rupees = z.number().transform((value, context): bigint => {
   const paise = fromRupees(value)
@@ -77,6 +84,11 @@ const DISPUTE_STATES = [
 ] as const
 
 const disputeSchema = z.object({
+  dispute_id: id.optional(),
+  reason_code: z.string().max(50).nullish().catch(null),
+  reason_description: z.string().max(200).nullish().catch(null),
+  created_at: time,
+  respond_by: time,
   dispute_type: z.enum(['RETRIEVAL', 'DISPUTE', 'CHARGEBACK', 'PRE_ARBITRATION', 'ARBITRATION']),
   /** Begins with the type. */
   dispute_status: z

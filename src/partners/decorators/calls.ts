@@ -22,6 +22,7 @@ function aroundPartner(partner: PaymentPartner, make: Around): PaymentPartner {
   const cancelOrder = partner.cancelOrder?.bind(partner)
   const refundOrder = partner.refundOrder?.bind(partner)
   const findRefund = partner.findRefund?.bind(partner)
+  const answerDispute = partner.answerDispute?.bind(partner)
   const listDisputes = partner.listDisputes?.bind(partner)
   return {
     ...partner,
@@ -35,6 +36,9 @@ function aroundPartner(partner: PaymentPartner, make: Around): PaymentPartner {
     }),
     ...(findRefund && {
       findRefund: (refund, signal) => make(about('read', refund), () => findRefund(refund, signal)),
+    }),
+    ...(answerDispute && {
+      answerDispute: (request, signal) => make(DISPUTES, () => answerDispute(request, signal)),
     }),
     ...(listDisputes && {
       listDisputes: (since, signal) => make(DISPUTES, () => listDisputes(since, signal)),

@@ -1,3 +1,4 @@
+import type { DisputeStatus, ReportedDispute } from '../../domain/dispute/dispute.ts'
 import type { PartnerDispute } from '../../domain/payment/partner.ts'
 import { unclear } from '../http.ts'
 import type { JsonApi } from '../json-api.ts'
@@ -37,8 +38,34 @@ export async function listDisputes(api: JsonApi, since: number, signal: AbortSig
   throw unclear(api.to, 'has more disputes than can be listed')
 }
 
-const toPartnerDispute = ({ id, payment_id: payment, status, amount_deducted: amount }: Dispute): PartnerDispute => ({
-  id,
-  payment,
-  state: `${status} ${amount}`,
-})
+const toPartnerDispute = (dispute: Dispute): PartnerDispute => {
+  const { id, payment_id: payment, status, amount_deducted: taken, respond_by: due } = dispute
+  return { id, payment, state: [status, taken, due].join(' ') }
+}
+
+const STATUSES: Readonly<Record<Dispute['status'], DisputeStatus>> = {
+  open: 'needs_response',
+  under_review: 'under_review',
+  won: 'won',
+  lost: 'lost',
+  closed: 'closed',
+}
+
+/** Razorpay takes the money when the dispute is lost, and evidence in its own dashboard. */
+export function reportDispute(dispute: Dispute): ReportedDispute {
+  const { id, status, phase, reason_code: code, amount = dispute.amount_deducted, respond_by: due } = dispute
+  return {
+    id,
+    kind: phase === 'retrieval' ? 'inquiry' : 'chargeback',
+    status: STATUSES[status],
+    reason: phase === 'fraud' ? 'fraudulent' : 'other',
+    reasonText: [code, phase].filter((part) => part !== undefined && part !== null).join(', ') || null,
+    amount: { minor: amount.toString(), currency: 'INR' },
+    takenMinor: status === 'lost' ? dispute.amount_deducted.toString() : '0',
+    fee: null,
+    openedAt: new Date(dispute.created_at * 1000).toISOString(),
+    evidenceDueAt: due === undefined || due === null ? null : new Date(due * 1000).toISOString(),
+    isEvidenceSubmitted: status === 'under_review',
+    answeredAt: 'partner',
+  }
+}

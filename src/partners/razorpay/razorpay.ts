@@ -17,7 +17,7 @@ import {
 import { readAs, readOk, shorten } from '../reading.ts'
 import { checkUpiLink } from '../upi-link.ts'
 import { readCallback } from './callback.ts'
-import { listDisputes, readDisputes } from './disputes.ts'
+import { listDisputes, readDisputes, reportDispute } from './disputes.ts'
 import { getRefundable, isCaptured, type RazorpayOrder, readState } from './state.ts'
 import {
   ATTEMPT,
@@ -173,6 +173,7 @@ function toPartnerOrder(
     received: received === null ? null : money(received),
     failureCode,
     ...(payments.length > 0 && { payments }),
+    disputes: order.disputes.map(reportDispute),
   }
 }
 

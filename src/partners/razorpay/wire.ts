@@ -49,6 +49,11 @@ export const disputeSchema = z.object({
   id,
   payment_id: id,
   status: z.enum(['open', 'under_review', 'won', 'lost', 'closed']),
+  amount: paise.optional(),
+  reason_code: z.string().max(100).nullish().catch(null),
+  phase: z.string().max(50).nullish().catch(null),
+  /** Unix seconds. */
+  respond_by: z.int().nullish().catch(null),
   /** Taken from the balance when the dispute is lost. */
   amount_deducted: paise,
   /** Unix seconds. */

@@ -1,3 +1,5 @@
+import type { Currency } from '../../domain/currencies.ts'
+import type { ReportedDispute } from '../../domain/dispute/dispute.ts'
 import type { PartnerDispute } from '../../domain/payment/partner.ts'
 import { unclear } from '../http.ts'
 import type { JsonApi } from '../json-api.ts'
@@ -57,8 +59,30 @@ async function listPeriod(api: JsonApi, { from, to }: Period, signal: AbortSigna
   return readOk(api.to, disputeListSchema, answer)
 }
 
-const toPartnerDispute = ({ id, payment, state, amount }: Dispute): PartnerDispute => ({
-  id,
-  payment: payment.id,
-  state: `${state} ${amount}`,
-})
+const toPartnerDispute = (dispute: Dispute): PartnerDispute => {
+  const { id, payment, state, amount, reason_code: code, response_due_date: due } = dispute
+  return { id, payment: payment.id, state: [state, amount, code, due].join(' ') }
+}
+
+/** Only a lost dispute has taken money. Revolut takes evidence in its own app. */
+export function reportDispute(dispute: Dispute, currency: Currency): ReportedDispute {
+  const { id, state, amount, reason_code: code, reason_description: words } = dispute
+  const minor = amount.toString()
+  return {
+    id,
+    kind: 'chargeback',
+    status: state,
+    reason: 'other',
+    reasonText: [words, code].filter((part) => part !== undefined && part !== null).join(', ') || null,
+    amount: { minor, currency },
+    takenMinor: state === 'lost' ? minor : '0',
+    fee: null,
+    openedAt: toTime(dispute.created_at),
+    evidenceDueAt: toTime(dispute.response_due_date),
+    isEvidenceSubmitted: state === 'under_review',
+    answeredAt: 'partner',
+  }
+}
+
+const toTime = (time: string | null | undefined): string | null =>
+  time === undefined || time === null ? null : new Date(time).toISOString()

@@ -15,7 +15,7 @@ import {
 } from '../provider.ts'
 import { readAs, readCurrency, readOk, shorten } from '../reading.ts'
 import { readCallback } from './callback.ts'
-import { listDisputes, readDisputes } from './disputes.ts'
+import { listDisputes, readDisputes, reportDispute } from './disputes.ts'
 import { readState, sumLost } from './state.ts'
 import {
   type Dispute,
@@ -150,6 +150,7 @@ function toPartnerOrder(
     received: received === null ? null : money(received),
     failureCode,
     ...(payments.length > 0 && { payments }),
+    disputes: disputes.map((dispute) => reportDispute(dispute, currency)),
   }
 }
 

@@ -46,6 +46,10 @@ export const listSchema = z.object({ orders: z.array(z.object({ id })) })
 export const disputeSchema = z.object({
   id,
   state: z.enum(['needs_response', 'under_review', 'won', 'lost']),
+  reason_code: z.string().max(100).nullish().catch(null),
+  reason_description: z.string().max(200).nullish().catch(null),
+  created_at: z.iso.datetime({ offset: true }).nullish().catch(null),
+  response_due_date: z.iso.datetime({ offset: true }).nullish().catch(null),
   amount: minor,
   currency: z.string(),
   payment: z.object({ id }),

@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto'
 import type { PartnerSettings } from '../../domain/partner/drivers.ts'
 import { ask, type HttpAnswer, unclear } from '../http.ts'
 import { readAs } from '../reading.ts'
 import { errorSchema, STRIPE_VERSION, type StripeError } from './wire.ts'
 
 type Form = Readonly<Record<string, string>>
+
+/** `name` with its ending, such as `receipt.pdf`. */
+export type EvidenceFile = { readonly name: string; readonly type: string; readonly bytes: Uint8Array }
 
 export type StripeApi = {
   readonly to: string
@@ -14,10 +18,15 @@ export type StripeApi = {
     request: { readonly form: Form; readonly key: string | null },
     signal: AbortSignal,
   ): Promise<HttpAnswer>
+  /** Uploads a file as evidence: Stripe has another host for it. */
+  upload(file: EvidenceFile, key: string, signal: AbortSignal): Promise<HttpAnswer>
   readError(answer: HttpAnswer): StripeError
   /** Returns null if Stripe itself reports that there is no such object. Any other 404 comes from a proxy in between. */
   readMissing(answer: HttpAnswer): null
 }
+
+const API = 'https://api.stripe.com'
+const FILES = 'https://files.stripe.com'
 
 export function connectApi(to: string, { url, secret }: Pick<PartnerSettings, 'url' | 'secret'>): StripeApi {
   const identity = {
@@ -45,6 +54,20 @@ export function connectApi(to: string, { url, secret }: Pick<PartnerSettings, 'u
       }
       const body = new URLSearchParams(form).toString()
       return ask({ to, method: 'POST', url: `${url}${path}`, headers, body }, signal)
+    },
+    upload({ name, type, bytes }, key, signal) {
+      // The same bytes each time: Stripe refuses a key with another request.
+      const boundary = `pinrail-${createHash('sha256').update(key).update(bytes).digest('hex').slice(0, 32)}`
+      const part = (head: string) => `--${boundary}\r\nContent-Disposition: form-data; ${head}`
+      const body = Buffer.concat([
+        Buffer.from(`${part('name="purpose"')}\r\n\r\ndispute_evidence\r\n`),
+        Buffer.from(`${part(`name="file"; filename="${name}"`)}\r\nContent-Type: ${type}\r\n\r\n`),
+        bytes,
+        Buffer.from(`\r\n--${boundary}--\r\n`),
+      ])
+      const contentType = `multipart/form-data; boundary=${boundary}`
+      const headers = { ...identity, 'content-type': contentType, 'idempotency-key': key }
+      return ask({ to, method: 'POST', url: `${url === API ? FILES : url}/v1/files`, headers, body }, signal)
     },
     readMissing(answer) {
       if (readError(answer).code === 'resource_missing') return null

@@ -6,6 +6,7 @@ import { type OrderRef, PartnerError } from '../provider.ts'
 import { readAs, readCurrency } from '../reading.ts'
 import { fromStripeAmount } from './amount.ts'
 import type { StripeApi } from './api.ts'
+import { reportDispute } from './disputes.ts'
 import { readState, type StripeOrder } from './state.ts'
 import {
   accountSchema,
@@ -90,6 +91,7 @@ export function toPartnerOrder(
     received: received === null ? null : toMoney(to, received, currency),
     failureCode,
     ...(payments.length > 0 && { payments }),
+    disputes: order.disputes.map((dispute) => reportDispute(to, dispute, currency)),
   }
 }
 

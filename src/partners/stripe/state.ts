@@ -39,7 +39,7 @@ const isTaken = (refund: Refund): boolean =>
   refund.status === 'succeeded' || (!isRefused(refund) && refund.metadata?.[REFUND_KEY] === undefined)
 
 /** A dispute's money leaves when it is created and returns if it is won; a warning takes none. */
-const TAKES_MONEY: readonly Dispute['status'][] = ['needs_response', 'under_review', 'lost']
+export const TAKES_MONEY: readonly Dispute['status'][] = ['needs_response', 'under_review', 'lost']
 
 type Money = { readonly captured: bigint; readonly refunded: bigint; readonly disputed: bigint }
 

@@ -5,6 +5,7 @@ import type { Driver, OrderRef, PaymentPartner } from '../provider.ts'
 import { connectApi } from './api.ts'
 import { readCallback } from './callback.ts'
 import { listDisputes } from './disputes.ts'
+import { answerDispute } from './evidence.ts'
 import { openSession } from './opening.ts'
 import { checkAccount, expand, findOrder, sessionPath, toPartnerOrder } from './orders.ts'
 import { findRefund, refundOrder } from './refund.ts'
@@ -62,5 +63,6 @@ function connect(provider: ProviderName, settings: PartnerSettings, clock: () =>
       return order && findRefund(order, key)
     },
     listDisputes: (since, signal) => listDisputes(api, since, signal),
+    answerDispute: (request, signal) => answerDispute(api, request, signal),
   }
 }

@@ -72,6 +72,24 @@ export type Refund = z.infer<typeof refundSchema>
 const disputeSchema = z.object({
   id,
   amount: minor,
+  currency: z.string().optional(),
+  /** Unix seconds. */
+  created: z.int().optional(),
+  reason: z.string().max(200).optional(),
+  payment_method_details: z
+    .object({ card: z.object({ network_reason_code: z.string().max(50).nullish() }).nullish() })
+    .nullish()
+    .catch(null),
+  evidence_details: z
+    .object({ due_by: z.int().nullish(), past_due: z.boolean().optional(), submission_count: z.int().optional() })
+    .optional()
+    .catch(undefined),
+  metadata: z.record(z.string(), z.string()).nullish().catch(null),
+  /** The amount and the fee that Stripe has taken for it, or given back. */
+  balance_transactions: z
+    .array(z.object({ fee: z.int(), currency: z.string() }))
+    .optional()
+    .catch(undefined),
   payment_intent: id.nullable(),
   status: z.enum([
     'warning_needs_response',
@@ -87,6 +105,11 @@ const disputeSchema = z.object({
 export type Dispute = z.infer<typeof disputeSchema>
 
 export const refundListSchema = z.object({ data: z.array(refundSchema), has_more: z.literal(false) })
+/** A dispute as the answer to evidence has it. */
+export const disputeAnswerSchema = z.object({ object: z.literal('dispute'), ...disputeSchema.shape })
+
+export const fileSchema = z.object({ object: z.literal('file'), id, purpose: z.literal('dispute_evidence') })
+
 export const disputeListSchema = z.object({ data: z.array(disputeSchema), has_more: z.literal(false) })
 
 /** A dispute contains the evidence about it, so that fewer of them fit in an answer. */

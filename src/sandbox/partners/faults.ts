@@ -31,7 +31,7 @@ const FAULTS = [
 ] as const
 type FaultName = (typeof FAULTS)[number]
 
-const OPERATIONS = ['open', 'read', 'cancel', 'refund', 'rates', 'convert'] as const
+const OPERATIONS = ['open', 'read', 'cancel', 'refund', 'evidence', 'rates', 'convert'] as const
 export type Operation = (typeof OPERATIONS)[number]
 
 const decimalText = z.string().regex(/^[1-9]\d{0,14}$/)

@@ -43,6 +43,8 @@ export type OrderBook = {
   cancel(attemptId: string): Promise<SandboxOrder | null>
   /** `minor`: absent for all that is left. */
   refund(attemptId: string, request: RefundRequest): Promise<Refund | null>
+  /** Null: there is no such order, or `change` refuses. */
+  update(attemptId: string, change: (order: SandboxOrder) => SandboxOrder | null): Promise<SandboxOrder | null>
   act(attemptId: string, request: ActRequest): Promise<ActResult | null>
   /** Applies what time has changed to every order. */
   sweep(): Promise<void>
@@ -85,18 +87,7 @@ export function createOrderBook(deps: BookDeps): OrderBook {
   }
 
   return {
-    async open(request) {
-      const existing = await current(request.attemptId)
-      if (existing !== null) {
-        if (!isSameRequest(existing, request)) return { kind: 'conflict' }
-        return { kind: existing.declinedAtOpening ? 'declined' : 'opened', order: existing }
-      }
-      const decline = deps.faults.take('decline_opening', request.attemptId)
-      const order = newOrder(request, { reference: deps.newReference(), now: clock() })
-      const opened = decline === null ? order : declined(order, decline.failureCode ?? 'declined')
-      await deps.append({ kind: 'order', order: { ...opened, declinedAtOpening: decline !== null } })
-      return { kind: decline === null ? 'opened' : 'declined', order: opened }
-    },
+    open: async (request) => open(deps, request, await current(request.attemptId)),
     find: current,
     findByReference: (reference) => current(state.attemptIds.get(reference)),
     async cancel(attemptId) {
@@ -107,6 +98,11 @@ export function createOrderBook(deps: BookDeps): OrderBook {
     async refund(attemptId, request) {
       const order = await current(attemptId)
       return order === null ? null : refund(deps, { order, ...request, change })
+    },
+    async update(attemptId, make) {
+      const order = await current(attemptId)
+      const made = order && make(order)
+      return made && change(made)
     },
     async act(attemptId, request) {
       const order = await current(attemptId)
@@ -141,6 +137,24 @@ export function createOrderBook(deps: BookDeps): OrderBook {
   }
 }
 
+const withDisputeWon = (order: SandboxOrder): SandboxOrder =>
+  order.dispute === null ? order : { ...order, dispute: { ...order.dispute, status: 'won' } }
+
+const NEW_DISPUTE = { status: 'needs_response', answer: null, submissions: 0, evidence: [] as string[] } as const
+
+/** A repeated opening returns the order of the first one. */
+async function open(deps: BookDeps, request: OpenRequest, existing: SandboxOrder | null): Promise<Opening> {
+  if (existing !== null) {
+    if (!isSameRequest(existing, request)) return { kind: 'conflict' }
+    return { kind: existing.declinedAtOpening ? 'declined' : 'opened', order: existing }
+  }
+  const decline = deps.faults.take('decline_opening', request.attemptId)
+  const order = newOrder(request, { reference: deps.newReference(), now: deps.clock() })
+  const opened = decline === null ? order : declined(order, decline.failureCode ?? 'declined')
+  await deps.append({ kind: 'order', order: { ...opened, declinedAtOpening: decline !== null } })
+  return { kind: decline === null ? 'opened' : 'declined', order: opened }
+}
+
 function newOrder(request: OpenRequest, made: { reference: string; now: number }): SandboxOrder {
   return {
     ...request,
@@ -153,6 +167,7 @@ function newOrder(request: OpenRequest, made: { reference: string; now: number }
     expectedMinor: null,
     confirmAt: null,
     refunds: [],
+    dispute: null,
     openedAt: made.now,
   }
 }
@@ -170,7 +185,7 @@ function apply(deps: BookDeps, acting: Acting): SandboxOrder {
     case 'over':
       return pay(deps, withAmount(acting, OVERPAID_PERCENT))
     case 'late':
-      return received(order, 'paid', request.receivedMinor ?? order.minor)
+      return withDisputeWon(received(order, 'paid', request.receivedMinor ?? order.minor))
     case 'partner_down':
       return order
     case 'verify':
@@ -185,7 +200,7 @@ function apply(deps: BookDeps, acting: Acting): SandboxOrder {
       return received(order, 'paid', request.receivedMinor ?? order.minor)
     case 'reverse':
       return request.receivedMinor === undefined
-        ? declined(order, 'reversed')
+        ? { ...declined(order, 'reversed'), dispute: NEW_DISPUTE }
         : received(order, 'paid', request.receivedMinor)
     case 'cancel':
       return { ...order, status: 'canceled', expectedMinor: null }

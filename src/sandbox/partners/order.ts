@@ -29,6 +29,17 @@ export const orderSchema = z.object({
   /** In the order of their requests. `doneAt`: the Unix milliseconds at which the money leaves. */
   refunds: z.array(z.object({ key: z.string(), minor: z.string(), doneAt: z.number(), isDone: z.boolean() })),
   openedAt: z.number(),
+  /** Null: nobody has disputed it. */
+  dispute: z
+    .object({
+      status: z.enum(['needs_response', 'under_review', 'won', 'lost']),
+      /** The key of the last evidence. */
+      answer: z.string().nullable(),
+      submissions: z.number(),
+      /** The names of what was submitted. */
+      evidence: z.array(z.string()),
+    })
+    .nullable(),
 })
 export type SandboxOrder = z.infer<typeof orderSchema>
 
@@ -58,6 +69,34 @@ export const ACTION_FROM: Readonly<Record<SimulatedAction, readonly OrderStatus[
   late: LATE_FROM,
   partner_down: ['open', 'verification_required', 'confirming'],
 }
+
+/** Text of evidence by which a dispute is decided at once: Stripe's words for tests. */
+const DECIDED_BY: Readonly<Record<string, 'won' | 'lost'>> = { winning_evidence: 'won', losing_evidence: 'lost' }
+
+export type SandboxEvidence = {
+  readonly key: string
+  readonly submit: boolean
+  readonly fields: readonly string[]
+  readonly text: string
+}
+
+/** Returns the order with the evidence; null: its dispute takes none any more. */
+export function withEvidence(order: SandboxOrder, { key, submit, fields, text }: SandboxEvidence): SandboxOrder | null {
+  const { dispute } = order
+  if (dispute?.status !== 'needs_response') return null
+  const evidence = [...new Set([...dispute.evidence, ...fields])]
+  if (!submit) return { ...order, dispute: { ...dispute, answer: key, evidence } }
+  const status: 'won' | 'lost' | 'under_review' = DECIDED_BY[text] ?? 'under_review'
+  const decided: SandboxOrder = {
+    ...order,
+    dispute: { status, answer: key, submissions: dispute.submissions + 1, evidence },
+  }
+  return status === 'won' ? { ...decided, status: 'paid', failureCode: null, receivedMinor: order.minor } : decided
+}
+
+/** Null: it has no dispute that can be accepted. */
+export const withDisputeAccepted = (order: SandboxOrder): SandboxOrder | null =>
+  order.dispute?.status === 'needs_response' ? { ...order, dispute: { ...order.dispute, status: 'lost' } } : null
 
 /** A running identity check keeps an order payable for this long after its expiry, in seconds. */
 const VERIFICATION_GRACE_SECONDS = 24 * 3600

@@ -4,6 +4,7 @@ import { insertRequests } from '../../../src/db/merchants/requests.ts'
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import type { Role } from '../../../src/domain/account/roles.ts'
 import { newId } from '../../../src/ids.ts'
+import { plantDispute } from './disputes.ts'
 import { plantReceipt } from './receipts.ts'
 import { plantRefund } from './refunds.ts'
 import type { Merchant, TestApi } from './test-api.ts'
@@ -17,6 +18,7 @@ export type SeededApi = {
   readonly payment: string
   readonly settled: string
   readonly refund: string
+  readonly dispute: string
   readonly link: string
   readonly endpoint: string
   readonly event: string
@@ -40,6 +42,8 @@ export async function seedApi(testApi: TestApi, merchant: Merchant = testApi): P
   }
   // Before the endpoint, which gets events of the other payment alone.
   const planted = await plantRefund(testApi.db, tenant)
+  const attemptId = await findAttempt(testApi, planted.settled)
+  const { id: dispute } = await plantDispute(testApi.db, tenant, { attemptId })
   const payment = await make('/v1/payments', { amount: '49.99', currency: 'EUR', reference: 'order-1' })
   const link = await make('/v1/payment_links', { title: 'Tasting box', amount: 64, currency: 'EUR' })
   const endpoint = await make('/v1/webhook_endpoints', { url: HOOK_URL, enabled_events: ['*'] })
@@ -57,6 +61,7 @@ export async function seedApi(testApi: TestApi, merchant: Merchant = testApi): P
     merchant,
     payment: String(payment['id']),
     ...planted,
+    dispute,
     link: String(link['id']),
     endpoint: String(endpoint['id']),
     event: String(event),
@@ -77,6 +82,11 @@ export async function plantRequest(db: TestApi['db'], tenant: Tenant): Promise<s
   return id
 }
 
+async function findAttempt({ db }: Pick<TestApi, 'db'>, paymentId: string): Promise<string> {
+  const { rows } = await db.query('select id from attempt where payment_id = $1', [paymentId])
+  return String(rows[0]?.id)
+}
+
 export async function addPerson(
   testApi: Pick<TestApi, 'db'>,
   { tenant }: Pick<Merchant, 'tenant'>,
@@ -95,7 +105,7 @@ export type Row = { readonly path: string; readonly body?: unknown }
 
 /** One row for every operation: a missing row fails the tests. */
 export function rowsFor(seeded: SeededApi): Readonly<Record<string, Row>> {
-  const { payment, settled, refund, link, endpoint, event, apiKey, loggedRequest } = seeded
+  const { payment, settled, refund, dispute, link, endpoint, event, apiKey, loggedRequest } = seeded
   return {
     ...accountRows(seeded),
     createPayment: { path: '/v1/payments', body: { amount: 49.99, currency: 'EUR' } },
@@ -110,6 +120,10 @@ export function rowsFor(seeded: SeededApi): Readonly<Record<string, Row>> {
     listRefunds: { path: '/v1/refunds' },
     readRefund: { path: `/v1/refunds/${refund}` },
     fundRefund: { path: `/v1/refunds/${refund}/fund`, body: { signature: `0x${'5a'.repeat(65)}` } },
+    listDisputes: { path: '/v1/disputes' },
+    readDispute: { path: `/v1/disputes/${dispute}` },
+    submitDisputeEvidence: { path: `/v1/disputes/${dispute}/evidence`, body: { explanation: 'Signed.' } },
+    acceptDispute: { path: `/v1/disputes/${dispute}/accept` },
     cancelRefund: { path: `/v1/refunds/${refund}/cancel` },
     createPaymentLink: { path: '/v1/payment_links', body: { title: 'Tip jar', currency: 'EUR' } },
     listPaymentLinks: { path: '/v1/payment_links' },

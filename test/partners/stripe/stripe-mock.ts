@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { ensureStripeMock } from '../../../scripts/setup/programs/stripe-mock.ts'
 import { createProgress } from '../../../scripts/setup/progress.mjs'
 import { freePort, withFreePorts } from '../../../scripts/system/ports.ts'
@@ -28,7 +28,10 @@ export async function startStripeMock() {
       headers: { ...call.sent.headers, authorization: 'Bearer sk_test_123' },
     })
     const refusal = answer.status < 400 ? null : await answer.text()
-    checked.push({ request: `${call.sent.method} ${call.path} ${call.sent.body ?? ''}`, refusal })
+    checked.push({
+      request: `${call.sent.method} ${call.path} ${Buffer.from(call.sent.body ?? []).toString()}`,
+      refusal,
+    })
   }
 
   async function pass(front: Front, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -75,7 +78,11 @@ type Front = { target: string; close: () => void }
 
 type Call = {
   readonly path: string
-  readonly sent: { readonly method: string; readonly headers: Readonly<Record<string, string>>; readonly body?: string }
+  readonly sent: {
+    readonly method: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly body?: Uint8Array<ArrayBuffer>
+  }
 }
 
 const NOT_FORWARDED = ['host', 'connection', 'content-length', 'transfer-encoding']
@@ -86,10 +93,11 @@ async function readCall(request: IncomingMessage): Promise<Call> {
       NOT_FORWARDED.includes(name) ? [] : [[name, String(value)]],
     ),
   )
-  const body = await text(request)
+  // Files are bytes.
+  const body = new Uint8Array(await buffer(request))
   return {
     path: request.url ?? '/',
-    sent: { method: request.method ?? 'GET', headers, ...(body !== '' && { body }) },
+    sent: { method: request.method ?? 'GET', headers, ...(body.length > 0 && { body }) },
   }
 }
 

@@ -4,9 +4,11 @@ import type { Currency } from '../../../src/domain/currencies.ts'
 import { PROVIDERS } from '../../../src/domain/methods.ts'
 import { newId } from '../../../src/ids.ts'
 import { createPartners } from '../../../src/partners/index.ts'
+import type { DisputeRequest } from '../../../src/partners/provider.ts'
 import { expand } from '../../../src/partners/stripe/orders.ts'
 import {
   accountSchema,
+  disputeAnswerSchema,
   disputeListSchema,
   refundListSchema,
   STRIPE_VERSION,
@@ -22,6 +24,9 @@ beforeAll(async () => {
   mock = await startStripeMock()
 }, 600_000)
 afterAll(() => mock.close())
+
+const PDF = Buffer.from('%PDF-1.7\n\xff\x00binary', 'latin1')
+const PNG = Buffer.from('89504e470d0a1a0affff00', 'hex')
 
 const DRIVERS = { card_partner: 'stripe', wallet_app: 'stripe' } as const
 const startChecked = async () => startSandboxServer({ drivers: DRIVERS, front: await mock.createFront() })
@@ -128,6 +133,96 @@ describe('Stripe Checkout', () => {
     )
   })
 
+  /** Opens an order, pays it, and has the buyer dispute it. */
+  async function disputed() {
+    const { order, ref } = await open()
+    await act(order.attemptId, { action: 'pay' })
+    await act(order.attemptId, { action: 'reverse' })
+    const [dispute] = (await card().readOrder(ref, soon()))?.disputes ?? []
+    if (dispute === undefined) throw new Error('expected a dispute')
+    const read = async () => ((await card().readOrder(ref, soon()))?.disputes ?? [])[0]
+    return { order, ref, dispute, read }
+  }
+
+  const evidence = (dispute: string, changes: Partial<DisputeRequest> = {}): DisputeRequest => ({
+    dispute,
+    key: newId('disputeAnswer'),
+    kind: 'evidence',
+    submit: true,
+    texts: { explanation: 'The buyer signed for it.', customer_email: 'ada@shop.example' },
+    files: { receipt: PDF, other: PNG },
+    ...changes,
+  })
+  const answer = (request: DisputeRequest) => card().answerDispute?.(request, soon())
+
+  test('a dispute has its reason, its deadline and its fee', async () => {
+    const { order, dispute } = await disputed()
+    expect(dispute).toMatchObject({
+      kind: 'chargeback',
+      status: 'needs_response',
+      reason: 'fraudulent',
+      reasonText: 'fraudulent, 10.4',
+      amount: order.amount,
+      takenMinor: order.amount.minor,
+      fee: { minor: '2000', currency: order.amount.currency },
+      answeredAt: 'api',
+      isEvidenceSubmitted: false,
+    })
+    expect(Date.parse(dispute.evidenceDueAt ?? '') - Date.parse(dispute.openedAt ?? '')).toBe(14 * 86_400_000)
+  })
+
+  test('evidence with files is submitted once, and read back', async () => {
+    const { dispute, read } = await disputed()
+    const request = evidence(dispute.id)
+    const before = mock.checked.length
+    for (let call = 0; call < 2; call++) expect(await answer(request)).toEqual({ kind: 'taken' })
+    expect(await read()).toMatchObject({ status: 'under_review', isEvidenceSubmitted: true })
+    const sent = mock.checked
+      .slice(before)
+      .map(({ request: text }) => text.replaceAll('%5B', '[').replaceAll('%5D', ']'))
+    expect(sent.filter((text) => text.startsWith('POST /v1/files'))).toHaveLength(4)
+    expect(sent.join()).toContain('evidence[uncategorized_text]=The+buyer+signed+for+it.')
+    expect(sent.join()).toContain('evidence[customer_email_address]=ada%40shop.example')
+    expect(sent.join()).toContain('evidence[receipt]=file_')
+    expect(sent.join()).toContain('evidence[uncategorized_file]=file_')
+  })
+
+  test('evidence whose answer got lost is taken, and is not submitted twice', async () => {
+    const { order, dispute, read } = await disputed()
+    const request = evidence(dispute.id, { files: {} })
+    const lost = { fault: 'timeout_after_effect', operation: 'evidence', attemptId: order.attemptId, times: 1 }
+    await server.fault('card_partner', lost)
+    await expect(answer(request)).rejects.toMatchObject({ kind: 'unknown' })
+    expect(await answer(request)).toEqual({ kind: 'taken' })
+    // As if the partner had forgotten the key: it refuses the repetition, and its dispute names the key.
+    const forgotten = { ...request, texts: { explanation: 'The same key with other content.' } }
+    expect(await answer(forgotten)).toEqual({ kind: 'taken' })
+    const { dispute: stored } = (await server.sandbox.partners.card_partner.book.find(order.attemptId)) ?? {}
+    expect(stored?.submissions).toBe(1)
+    expect(await read()).toMatchObject({ status: 'under_review' })
+  })
+
+  test('stored evidence can be completed, and nothing is taken after it was submitted', async () => {
+    const { dispute, read } = await disputed()
+    expect(await answer(evidence(dispute.id, { submit: false }))).toEqual({ kind: 'taken' })
+    expect(await read()).toMatchObject({ status: 'needs_response', isEvidenceSubmitted: false })
+    expect(await answer(evidence(dispute.id, { texts: { explanation: 'winning_evidence' } }))).toEqual({
+      kind: 'taken',
+    })
+    expect(await read()).toMatchObject({ status: 'won', takenMinor: '0', fee: null })
+    expect(await answer(evidence(dispute.id))).toEqual({ kind: 'refused', reason: 'dispute_evidence_submitted' })
+    expect(await answer(evidence('du_unknown'))).toMatchObject({ kind: 'refused' })
+  })
+
+  test('an accepted dispute is lost, and accepting it again is no error', async () => {
+    const { dispute, read } = await disputed()
+    for (const key of ['a', 'b'])
+      expect(await answer(evidence(dispute.id, { kind: 'accept', key: `${dispute.id}-${key}` }))).toEqual({
+        kind: 'taken',
+      })
+    expect(await read()).toMatchObject({ status: 'lost' })
+  })
+
   test('a key of another account opens nothing', async () => {
     const settings = server.settings('card_partner', { account: 'acct_of_somebody_else' })
     const all = { wallet_app: settings, card_partner: settings, local_partner: server.settings('local_partner') }
@@ -160,6 +255,7 @@ describe('Stripe Checkout', () => {
     [`/v1/checkout/sessions/cs_1?${new URLSearchParams(expand()).toString()}`, sessionSchema, price],
     ['/v1/refunds?payment_intent=pi_1&limit=50', refundListSchema, {}],
     ['/v1/disputes?payment_intent=pi_1&limit=50', disputeListSchema, {}],
+    ['/v1/disputes/du_1', disputeAnswerSchema, {}],
   ])("Stripe's own example of %s can be read", async (path, schema, missing) => {
     const headers = { authorization: 'Bearer sk_test_123', 'stripe-version': STRIPE_VERSION }
     const answer = (await (await fetch(`${mock.url}${path}`, { headers })).json()) as object

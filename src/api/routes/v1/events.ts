@@ -6,6 +6,7 @@ import { EVENT } from '../../document/examples.ts'
 import { Problem } from '../../http/problems.ts'
 import type { EventWaits } from '../../live/event-waits.ts'
 import { defineOperation } from '../../operation.ts'
+import { disputeObject } from './disputes/dispute-schemas.ts'
 import { idPath, moment } from './fields.ts'
 import { linkObject } from './links/link-object.ts'
 import { cursorSchema, listSchema, noCursor, pageQuery, readPage, wholeNumber } from './lists.ts'
@@ -37,6 +38,7 @@ const describeEvent = <Type extends z.ZodType, Subject extends z.ZodType>(type: 
 /** By the first word of their type, which says what the event is about. */
 export const EVENT_OBJECTS = {
   payment: describeEvent(typesAbout('payment'), paymentObject).meta({ id: 'PaymentEvent' }),
+  dispute: describeEvent(typesAbout('dispute'), disputeObject).meta({ id: 'DisputeEvent' }),
   refund: describeEvent(typesAbout('refund'), refundObject).meta({ id: 'RefundEvent' }),
   reserve: describeEvent(typesAbout('reserve'), releaseObject).meta({ id: 'ReserveEvent' }),
   payment_link: describeEvent(typesAbout('payment_link'), linkObject).meta({ id: 'PaymentLinkEvent' }),
@@ -47,7 +49,7 @@ const testEvent = describeEvent(z.enum(['webhook.test']), z.looseObject({ object
   id: 'TestEvent',
 })
 
-const { payment, refund, reserve, payment_link, webhook_endpoint } = EVENT_OBJECTS
+const { payment, dispute, refund, reserve, payment_link, webhook_endpoint } = EVENT_OBJECTS
 
 /** The schema of each type of event. */
 const mapping = Object.fromEntries([
@@ -56,7 +58,7 @@ const mapping = Object.fromEntries([
 ])
 
 export const eventObject = z
-  .discriminatedUnion('type', [payment, refund, reserve, payment_link, webhook_endpoint, testEvent])
+  .discriminatedUnion('type', [payment, dispute, refund, reserve, payment_link, webhook_endpoint, testEvent])
   .meta({
     id: 'Event',
     description: 'Exactly as it is sent to webhook endpoints, byte for byte.',

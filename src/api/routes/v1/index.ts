@@ -13,6 +13,8 @@ import {
 } from './account/team.ts'
 import { type ApiKeyOperationDeps, createApiKey, listApiKeys, revokeApiKey, rotateApiKey } from './api-keys.ts'
 import { readBrand, setBrand } from './brand.ts'
+import { acceptDispute, type DisputeDeps, submitDisputeEvidence } from './disputes/dispute-answer.ts'
+import { listDisputes, readDispute } from './disputes/disputes.ts'
 import { readEmbedding, setEmbedding } from './embedding.ts'
 import { type EventsDeps, listEvents, readEvent } from './events.ts'
 import { exportPayments, exportStatement } from './exports/exports.ts'
@@ -76,6 +78,7 @@ export type OperationDeps = PaymentCreateDeps &
   PaymentOperationDeps &
   PaymentUpdateDeps &
   RefundCreateDeps &
+  DisputeDeps &
   LinkOperationDeps &
   QuoteDeps &
   EventsDeps &
@@ -97,6 +100,10 @@ export const OPERATIONS: readonly Operation<OperationDeps>[] = [
   updatePayment,
   cancelPayment,
   readPaymentReceipt,
+  listDisputes,
+  readDispute,
+  submitDisputeEvidence,
+  acceptDispute,
   createRefund,
   listPaymentRefunds,
   listRefunds,

@@ -35,6 +35,7 @@ const limit = (otherwise: number) =>
 const CURSORS = {
   payment: typeId('payment'),
   refund: typeId('refund'),
+  dispute: typeId('dispute'),
   link: typeId('link'),
   event: typeId('event'),
   key: /^key_[0-9A-Za-z]{12}$/,
@@ -48,6 +49,7 @@ export function cursorSchema(kind: Listed) {
   const words = {
     payment: 'a payment',
     refund: 'a refund',
+    dispute: 'a dispute',
     link: 'a payment link',
     event: 'an event',
     key: 'a key',

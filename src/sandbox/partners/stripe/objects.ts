@@ -78,7 +78,7 @@ export function refunds(order: SandboxOrder): Listed {
 }
 
 export function disputes(order: SandboxOrder): Listed {
-  return list(isReversed(order) ? [dispute(order)] : [])
+  return list(order.dispute === null ? [] : [dispute(order, order.dispute)])
 }
 
 type DisputePage = { readonly since: number; readonly limit: number; readonly after: string | null }
@@ -86,26 +86,45 @@ type DisputePage = { readonly since: number; readonly limit: number; readonly af
 /** A page of the disputes about all orders, the newest first. */
 export function disputePage(orders: readonly SandboxOrder[], { since, limit, after }: DisputePage): object {
   const all = orders
-    .filter(isReversed)
     .toReversed()
-    .map(dispute)
+    .flatMap((order) => (order.dispute === null ? [] : dispute(order, order.dispute)))
     .filter(({ created }) => created >= since)
   const start = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1
   return { ...list(all.slice(start, start + limit)), has_more: all.length > start + limit }
 }
 
-function dispute(order: SandboxOrder) {
+/** Seconds for which evidence is taken. */
+const RESPOND_SECONDS = 14 * 86_400
+
+/** Minor units that Stripe charges for a dispute. */
+const DISPUTE_FEE = 2000
+
+export function dispute(order: SandboxOrder, about: NonNullable<SandboxOrder['dispute']>) {
+  const { status, answer, submissions, evidence } = about
+  const created = Math.floor(order.openedAt / 1000) + 1
+  const currency = order.currency.toLowerCase()
   return {
     id: objectId(order, 'du'),
     object: 'dispute',
-    created: Math.floor(order.openedAt / 1000) + 1,
+    created,
     amount: toWire(captured(order), order.currency),
-    currency: order.currency.toLowerCase(),
+    currency,
     charge: objectId(order, 'ch'),
     payment_intent: objectId(order, 'pi'),
     reason: 'fraudulent',
-    status: 'needs_response',
-    metadata: {},
+    status,
+    metadata: answer === null ? {} : { answer },
+    evidence: Object.fromEntries(evidence.map((name) => [name, 'given'])),
+    evidence_details: {
+      due_by: created + RESPOND_SECONDS,
+      has_evidence: evidence.length > 0,
+      past_due: false,
+      submission_count: submissions,
+    },
+    payment_method_details: { type: 'card', card: { brand: 'visa', network_reason_code: '10.4' } },
+    balance_transactions: [
+      { object: 'balance_transaction', currency, fee: status === 'won' ? 0 : DISPUTE_FEE, type: 'adjustment' },
+    ],
   }
 }
 
@@ -118,7 +137,7 @@ function charge(order: SandboxOrder): object {
     amount_captured: toWire(captured(order), order.currency),
     amount_refunded: toWire(back, order.currency),
     currency: order.currency.toLowerCase(),
-    disputed: isReversed(order),
+    disputed: order.dispute !== null,
     metadata: { attempt: order.attemptId },
     payment_intent: objectId(order, 'pi'),
   }
@@ -192,10 +211,13 @@ export function expandedSession(order: SandboxOrder, pageUrl: string): object {
   }
 }
 
+const DISPUTE_EVENTS = { needs_response: 'created', under_review: 'updated', won: 'closed', lost: 'closed' } as const
+
 /** Returns the type of the event that announces the order's state, and the object in it. */
 export function announcement(order: SandboxOrder): { readonly type: string; readonly object: object } {
   switch (order.status) {
     case 'paid':
+      if (order.dispute !== null) return { type: 'charge.dispute.closed', object: dispute(order, order.dispute) }
       return givenBack(order) > 0n || order.refunds.some(({ isDone }) => isDone)
         ? { type: 'charge.refunded', object: charge(order) }
         : { type: 'checkout.session.completed', object: session(order) }
@@ -209,8 +231,8 @@ export function announcement(order: SandboxOrder): { readonly type: string; read
     case 'expired':
       return { type: 'checkout.session.expired', object: session(order) }
     case 'declined':
-      return isReversed(order)
-        ? { type: 'charge.dispute.created', object: dispute(order) }
+      return order.dispute !== null
+        ? { type: `charge.dispute.${DISPUTE_EVENTS[order.dispute.status]}`, object: dispute(order, order.dispute) }
         : { type: 'checkout.session.async_payment_failed', object: session(order) }
     case 'open':
     case 'verification_required':

@@ -8,6 +8,7 @@ import { isSameSecret } from '../../../runtime/constant-time.ts'
 import { formBody, jsonReply, perform, type Reply, rawBody, write } from '../answer.ts'
 import type { OpenRequest, SandboxOrder } from '../order.ts'
 import type { ApiDeps, Wire } from '../wire.ts'
+import { evidenceRoutes } from './evidence.ts'
 import {
   announcement,
   disputePage,
@@ -128,6 +129,8 @@ function routes(deps: ApiDeps): Router {
     const order = await book.findByReference(findSessionId(payment))
     write(response, order === null ? absent() : jsonReply(200, disputes(order)))
   })
+  const refuse = (code: string) => problem(400, { type: 'invalid_request_error', code })
+  evidenceRoutes(router, deps, { replay, absent, refuse })
   return router
 }
 
