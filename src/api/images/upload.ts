@@ -1,16 +1,18 @@
 import express, { type RequestHandler } from 'express'
 import { SiteProblem } from '../routes/site-problem.ts'
 
-/** Bytes: enough for the largest picture and the other fields. */
-const UPLOAD_LIMIT = '64kb'
-
-const raw = express.raw({ limit: UPLOAD_LIMIT, type: 'multipart/form-data' })
+type Upload = {
+  readonly tooLarge: (params: Readonly<Record<string, string>>) => string
+  readonly limit: string
+}
 
 /** A request above the limit is redirected to `tooLarge`: nothing of it was read. */
-export function readUpload(tooLarge: string): RequestHandler {
+export function readUpload({ tooLarge, limit }: Upload): RequestHandler {
+  const raw = express.raw({ limit, type: 'multipart/form-data' })
   return async (request, response, next) => {
     const error = await new Promise<unknown>((resolve) => raw(request, response, resolve))
-    if (error instanceof Error && 'status' in error && error.status === 413) return response.redirect(303, tooLarge)
+    if (error instanceof Error && 'status' in error && error.status === 413)
+      return response.redirect(303, tooLarge(request.params as Record<string, string>))
     if (error !== undefined) throw error
     if (Buffer.isBuffer(request.body)) request.body = await readFields(request.body, request.get('content-type') ?? '')
     next()

@@ -16,6 +16,7 @@ import { eventPages } from './dashboard/developers/events.ts'
 import { keyPages } from './dashboard/developers/keys.ts'
 import { requestPages } from './dashboard/developers/requests.ts'
 import { webhookPages } from './dashboard/developers/webhooks.ts'
+import { disputePages } from './dashboard/disputes.ts'
 import { type ClaimDeps, claimPages } from './dashboard/links/claim.ts'
 import { linkPages } from './dashboard/links/links.ts'
 import { balancePages } from './dashboard/money/balance.ts'
@@ -129,6 +130,7 @@ export function dashboardPages(deps: SiteDeps): Page[] {
     ...newPaymentPages(own),
     ...paymentPages(own),
     ...refundPages(own),
+    ...disputePages(own),
     ...balancePages(own),
     ...keyPages(own),
     ...webhookPages(own),

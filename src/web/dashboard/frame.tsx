@@ -33,6 +33,7 @@ const MAIN: readonly Place[] = [
   { href: '/dashboard', name: 'Overview', icon: 'home' },
   { href: '/dashboard/payments', name: 'Payments', icon: 'payments' },
   { href: '/dashboard/refunds', name: 'Refunds', icon: 'back' },
+  { href: '/dashboard/disputes', name: 'Disputes', icon: 'shield' },
   { href: '/dashboard/links', name: 'Links', icon: 'link' },
   { href: '/dashboard/balance', name: 'Balance', icon: 'balance' },
 ]

@@ -5,7 +5,18 @@ const read = (name: string): string => readFileSync(new URL(`./guides/${name}.md
 /** The guides in the order in which merchants need them. The path of each is `/docs/` and its name. */
 export const GUIDES: Readonly<Record<string, string>> = Object.fromEntries(
   [
-    ['first-payment', 'states', 'links', 'embedding', 'webhooks', 'refunds', 'receipts', 'testing', 'going-live'],
+    [
+      'first-payment',
+      'states',
+      'links',
+      'embedding',
+      'webhooks',
+      'refunds',
+      'disputes',
+      'receipts',
+      'testing',
+      'going-live',
+    ],
     ['fees', 'limits', 'idempotency', 'pagination', 'versions', 'agents'],
   ]
     .flat()

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { redactBody } from '../../../src/api/http/request-log.ts'
 import type { Dispute, ReportedDispute } from '../../../src/domain/dispute/dispute.ts'
 import { MOST_EVIDENCE_BYTES } from '../../../src/domain/dispute/evidence.ts'
 import { plantDispute } from '../support/disputes.ts'
@@ -169,5 +170,7 @@ describe('Disputes in the API', () => {
     await post(about, 'evidence', { customer_name: 'Ada Lovelace' })
     const { rows } = await testApi.db.query(`select data::text from audit_entry`)
     expect(rows.map(({ data }) => data).join()).not.toContain('Lovelace')
+    const logged = redactBody({ customer_name: 'Ada Lovelace', files: { receipt: 'JVBERi0=' }, submit: true })
+    expect(JSON.parse(logged)).toEqual({ customer_name: '(hidden)', files: '(hidden)', submit: true })
   })
 })

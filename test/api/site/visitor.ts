@@ -45,16 +45,17 @@ export class Visitor {
     return this.post(path, { _form: await this.formField(), ...form })
   }
 
-  /** Posts a form with a file of that name and type, as the page would, or with other headers. */
+  /** Posts a form with files, as the page would, or with other headers. */
   async upload(
     path: string,
-    { logo, ...form }: { readonly logo: Blob; readonly [name: string]: string | Blob },
+    form: Readonly<Record<string, string | Blob>>,
     headers: Form = { 'sec-fetch-site': 'same-origin' },
   ): Promise<PageAnswer> {
     const body = new FormData()
     const fields = { _form: await this.formField(), ...form }
-    for (const [name, value] of Object.entries(fields)) body.set(name, value as string)
-    body.set('logo', logo, 'logo.png')
+    for (const [name, value] of Object.entries(fields))
+      if (typeof value === 'string') body.set(name, value)
+      else body.set(name, value, `${name}.png`)
     return this.#send(path, { method: 'POST', headers: { accept: 'text/html', ...headers }, body })
   }
 

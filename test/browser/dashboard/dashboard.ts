@@ -4,6 +4,7 @@ import { type ApiRequest, insertRequests } from '../../../src/db/merchants/reque
 import { recordEvent } from '../../../src/db/webhooks/events.ts'
 import { pressOn } from '../../api/links/maker.ts'
 import { askToConfirm, signUp } from '../../api/site/visitor.ts'
+import { plantDispute } from '../../api/support/disputes.ts'
 import { openRefundAddress, plantRefund } from '../../api/support/refunds.ts'
 import { openTestApi, type TestApi } from '../../api/support/test-api.ts'
 import { collectComplaints } from '../../support/browser.ts'
@@ -104,6 +105,11 @@ async function furnish(testApi: TestApi): Promise<{ session: string; asked: stri
   )
   const { settled, refund } = await plantRefund(testApi.db, tenant, { destination: PAID_WALLET })
   await openRefundAddress(testApi.db, refund)
+  const paid = await testApi.db.query('select id from attempt where payment_id = $1', [settled])
+  const attemptId = String(paid.rows[0]?.id)
+  await plantDispute(testApi.db, tenant, { attemptId })
+  const lost = { status: 'lost', answeredAt: 'partner', amount: { minor: '1200', currency: 'EUR' }, fee: null } as const
+  await plantDispute(testApi.db, tenant, { attemptId, id: 'du_2', ...lost, takenMinor: '1200' })
   await testApi.db.query(
     `update payment set gross_micro = 53989200, fee_micro = 2429514, net_micro = 51559686, rate = '1.08',
        rate_source = 'test', rate_locked_at = now(), method_used = 'banking_app', paid_at = now(), finalized_at = now(),

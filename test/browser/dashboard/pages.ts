@@ -40,6 +40,21 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
       await page.getByRole('heading', { name: 'What it costs' }).waitFor()
     },
   ],
+  ['disputes', '/dashboard/disputes'],
+  ['disputes-none', '/dashboard/disputes?status=won'],
+  ['dispute', '/dashboard/disputes', (page) => page.getByRole('link', { name: '49.99' }).click()],
+  ['dispute-lost', '/dashboard/disputes?status=lost', (page) => page.getByRole('link', { name: '12.00' }).click()],
+  [
+    'dispute-refused',
+    '/dashboard/disputes',
+    async (page) => {
+      await page.getByRole('link', { name: '49.99' }).click()
+      const receipt = { name: 'page.html', mimeType: 'application/pdf', buffer: Buffer.from('<html>') }
+      await page.getByLabel('Receipt or invoice').setInputFiles(receipt)
+      await page.getByRole('button', { name: 'Submit evidence' }).click()
+      await page.getByText('One thing to correct').waitFor()
+    },
+  ],
   ['links', '/dashboard/links'],
   ['links-none', '/dashboard/links?q=nothing-like-it'],
   ['link', '/dashboard/links', (page) => page.getByRole('link', { name: 'Gift card' }).click()],

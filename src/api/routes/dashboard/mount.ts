@@ -47,7 +47,7 @@ export function mountPages(pages: readonly Page[], deps: MountDeps): Router {
   for (const [path, methods] of groupByPath(pages)) {
     const every = setHeaders(PAGE_HEADERS)
     for (const page of methods) {
-      const guards = page.method === 'post' ? [fromOurPage(deps.publicUrl), ...formReaders(page)] : []
+      const guards = page.method === 'post' ? [fromOurPage(deps.publicUrl), ...formReaders(page, deps)] : []
       router[page.method](path, every, ...guards, (request, response) => run(deps, page, { request, response }))
     }
     router.all(path, every, onlyMethods(methods.map(({ method }) => method.toUpperCase())))
@@ -55,9 +55,14 @@ export function mountPages(pages: readonly Page[], deps: MountDeps): Router {
   return router
 }
 
-/** A form with a file is read into memory as a whole. */
-function formReaders({ upload }: Page): RequestHandler[] {
-  return upload === undefined ? [readForm] : [readUpload(upload), readForm]
+/** A form with files is read into memory as a whole, so only of people who are signed in. */
+function formReaders({ upload }: Page, deps: MountDeps): RequestHandler[] {
+  if (upload === undefined) return [readForm]
+  const requireSession: RequestHandler = async (request, response, next) => {
+    if ((await findSignedIn(deps, request)) === null) response.redirect(303, '/sign-in?to=/dashboard')
+    else next()
+  }
+  return [requireSession, readUpload(upload), readForm]
 }
 
 async function run(deps: MountDeps, page: Page, { request, response }: { request: Request; response: Response }) {

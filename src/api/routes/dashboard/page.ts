@@ -26,9 +26,16 @@ export type Page = {
   readonly fresh?: Fresh
   /** Form fields are text, and an unchecked checkbox is absent. */
   readonly form?: z.ZodType
-  /** The form has a file, as bytes. A request that is too large is redirected to this path. */
-  readonly upload?: string
+  /** The form has files, as bytes. */
+  readonly upload?: Upload
   handle(call: PageCall<never>): Promise<PageAnswer>
+}
+
+export type Upload = {
+  /** A request that is too large is redirected to this path. */
+  readonly tooLarge: (params: Readonly<Record<string, string>>) => string
+  /** Bytes of the whole request, such as `64kb`. */
+  readonly limit: string
 }
 
 export type Fresh = {

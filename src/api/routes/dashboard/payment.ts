@@ -1,3 +1,4 @@
+import { listDisputes } from '../../../db/disputes/disputes.ts'
 import { readCustomers } from '../../../db/payments/buyers.ts'
 import { readGivenBack } from '../../../db/payments/give-backs.ts'
 import { readPayment } from '../../../db/payments/payments.ts'
@@ -21,6 +22,7 @@ import { definePage, type Page, type PageCall } from './page.ts'
 
 /** The API lists all entries. */
 const MOST_ENTRIES = 1000
+const MOST_DISPUTES = 50
 
 export type PaymentPageDeps = PaymentOperationDeps & { readonly clock: () => number }
 
@@ -67,6 +69,10 @@ async function show({ publicUrl, clock }: PaymentPageDeps, call: PageCall, probl
     filters: { payment: id },
     page: { limit: MAX_REFUNDS, after: null, before: null },
   })
+  const disputes = await listDisputes(db, tenant, {
+    filters: { payment: id },
+    page: { limit: MOST_DISPUTES, after: null, before: null },
+  })
   return renderPaymentPage({
     frame: call.frame,
     payment,
@@ -79,6 +85,7 @@ async function show({ publicUrl, clock }: PaymentPageDeps, call: PageCall, probl
     cancelable:
       hasAbility(role, 'sell') && payment.status !== 'canceled' && whyNotCancelable(toSnapshot(found)) === null,
     now: new Date(clock()).toISOString(),
+    disputes: disputes.rows,
     refunds: refunds.rows,
     refundable: hasAbility(role, 'sell') && findRefundable(found) !== null,
     problem,

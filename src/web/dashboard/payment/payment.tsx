@@ -1,3 +1,4 @@
+import type { Dispute } from '../../../domain/dispute/dispute.ts'
 import { METHOD_LABELS } from '../../../domain/methods.ts'
 import type { Customer } from '../../../domain/payment/buyer.ts'
 import { getItemAmount } from '../../../domain/payment/invoice.ts'
@@ -25,6 +26,7 @@ import { PageHead } from '../../kit/page-head.tsx'
 import { State } from '../../kit/state.tsx'
 import { timeText } from '../../kit/time.tsx'
 import { getProofPage } from '../../proof-page.ts'
+import { DisputesCard } from '../disputes/dispute-table.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
 import {
   CodedAmount,
@@ -58,6 +60,8 @@ export type PaymentView = {
   /** True if this person can cancel payments, and the payment can be canceled. */
   readonly cancelable: boolean
   readonly now: string
+  /** The disputes about the payment, newest first. */
+  readonly disputes: readonly Dispute[]
   /** The refunds of the payment, newest first. */
   readonly refunds: readonly Refund[]
   /** True if this person can refund payments, and the payment has something to refund. */
@@ -101,6 +105,7 @@ export function renderPaymentPage(view: PaymentView): string {
           <div class="side">
             <Money payment={payment} amounts={view.amounts} />
             <OtherPayments amounts={view.amounts} />
+            <DisputesCard disputes={view.disputes} now={view.now} />
             <RefundsCard payment={payment} attempts={attempts} refunds={view.refunds} now={view.now} />
             <Details payment={payment} customer={view.customer} />
             <Items payment={payment} />

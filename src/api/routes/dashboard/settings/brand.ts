@@ -24,6 +24,9 @@ const withLogo = form.extend({
   remove_logo: z.string().max(10).optional(),
 })
 
+/** Enough for the largest picture and the other fields. */
+const UPLOAD_LIMIT = '64kb'
+
 const TOO_LARGE = '/dashboard/brand?large'
 
 /** A wrong support address could mislead buyers, so only an owner can change it, with a fresh confirmation. */
@@ -56,7 +59,7 @@ export function brandPages(deps: BrandPageDeps): Page[] {
       needs: 'own',
       fresh: { what: 'a change to your brand', back: '/dashboard/brand' },
       form: withLogo,
-      upload: TOO_LARGE,
+      upload: { tooLarge: () => TOO_LARGE, limit: UPLOAD_LIMIT },
       handle: async (call) => {
         const { name, color, support_email: email, logo, remove_logo: remove } = call.form
         const given = {
