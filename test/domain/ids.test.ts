@@ -35,6 +35,8 @@ test('every kind has its own prefix, which merchants store', () => {
     payment: 'pay',
     attempt: 'att',
     refund: 're',
+    dispute: 'dp',
+    disputeAnswer: 'dpa',
     event: 'evt',
     endpoint: 'we',
     apiKey: 'key',

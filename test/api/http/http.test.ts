@@ -337,6 +337,7 @@ describe('The document', () => {
       ]
       expect(closed.map(([, value]) => value)).toEqual([
         'payment.succeeded',
+        'dispute.created',
         'refund.created',
         'reserve.released',
         'payment_link.completed',

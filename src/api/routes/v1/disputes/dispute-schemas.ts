@@ -82,11 +82,16 @@ const file = z
 const optional = <Name extends string, T extends z.ZodType>(names: readonly Name[], schema: (name: Name) => T) =>
   Object.fromEntries(names.map((name) => [name, schema(name).optional()])) as Record<Name, z.ZodOptional<T>>
 
+const describeText = (name: EvidenceTextName): string => {
+  const { label, hint } = EVIDENCE_TEXTS[name]
+  return hint === '' ? `${label}.` : `${label}. ${hint}`
+}
+
 export const evidenceBody = z
   .strictObject({
     submit: z.boolean().default(true),
-    ...optional(textNames, (name) => textAsSent(EVIDENCE_TEXTS[name].most)),
-    files: z.strictObject(optional(fileNames, () => file)).default({}),
+    ...optional(textNames, (name) => textAsSent(EVIDENCE_TEXTS[name].most).meta({ description: describeText(name) })),
+    files: z.strictObject(optional(fileNames, (name) => file.meta({ description: `${EVIDENCE_FILES[name]}, in base64.` }))).default({}),
   })
   .refine(
     ({ files }) => Object.values(files).reduce((sum, text = '') => sum + text.length, 0) <= MOST_CHARACTERS,
