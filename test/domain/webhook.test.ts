@@ -192,7 +192,13 @@ it('the types of events are known', () => {
     'succeeded created processing failed expired canceled under_review refunded chargeback chargeback_won'.split(' ')
   const ofRefunds = ['created', 'funded', 'succeeded', 'failed', 'canceled', 'expired'].map((type) => `refund.${type}`)
   const ofDisputes = ['created', 'updated', 'closed'].map((type) => `dispute.${type}`)
-  const others = [...ofDisputes, ...ofRefunds, 'reserve.released', 'payment_link.completed', 'webhook_endpoint.disabled']
+  const others = [
+    ...ofDisputes,
+    ...ofRefunds,
+    'reserve.released',
+    'payment_link.completed',
+    'webhook_endpoint.disabled',
+  ]
   expect(WEBHOOK_EVENT_TYPES).toEqual([...ofPayments.map((type) => `payment.${type}`), ...others])
   expect([DEFAULT_EVENT_TYPES, ALL_EVENT_TYPES]).toEqual([['payment.succeeded'], '*'])
   expect(isWebhookEventType('payment.succeeded')).toBe(true)

@@ -91,7 +91,9 @@ export const evidenceBody = z
   .strictObject({
     submit: z.boolean().default(true),
     ...optional(textNames, (name) => textAsSent(EVIDENCE_TEXTS[name].most).meta({ description: describeText(name) })),
-    files: z.strictObject(optional(fileNames, (name) => file.meta({ description: `${EVIDENCE_FILES[name]}, in base64.` }))).default({}),
+    files: z
+      .strictObject(optional(fileNames, (name) => file.meta({ description: `${EVIDENCE_FILES[name]}, in base64.` })))
+      .default({}),
   })
   .refine(
     ({ files }) => Object.values(files).reduce((sum, text = '') => sum + text.length, 0) <= MOST_CHARACTERS,
