@@ -49,7 +49,7 @@ export function withReport(dispute: Dispute, reported: ReportedDispute, at: stri
 export function decideDisputeChange(before: Dispute | null, changed: Dispute, at: string): DisputeChange | null {
   if (before === null) return { before, after: changed, event: 'dispute.created' }
   if (isSame(before, changed)) return null
-  const isEnding = changed.closedAt !== null && before.closedAt === null
+  const isEnding = isDisputeOver(changed.status) && changed.status !== before.status
   const after = { ...changed, updatedAt: at, version: before.version + 1 }
   return { before, after, event: isEnding ? 'dispute.closed' : 'dispute.updated' }
 }

@@ -100,6 +100,7 @@ describe('Disputes of a payment', () => {
     expect(lost).toMatchObject({ status: 'lost', answeredAt: 'partner', takenMinor: '10000', evidenceDueAt: null })
     await says(made, PAID)
     expect(await disputes(made)).toMatchObject([{ id: lost?.id, status: 'won', takenMinor: '0' }])
+    expect(await disputeEvents(made)).toEqual(['dispute.created', 'dispute.closed'])
   })
 
   test('an order that was never paid has no dispute', async () => {

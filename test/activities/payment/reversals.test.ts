@@ -19,6 +19,7 @@ afterAll(() => fixture.close())
 beforeEach(() => fixture.clearFaults())
 
 const says = (made: Made, order: Partial<PartnerOrder>) => fixture.read(made, fixture.says(order))
+const paymentEvents = async ({ id }: Made) => (await fixture.events(id)).filter((type) => type.startsWith('payment.'))
 const has = (minor: string): Partial<PartnerOrder> => ({ status: 'paid', received: eur(minor), failureCode: null })
 /** As partners report a reversal: some name the sum that they had received, in every response. */
 const REVERSED = { status: 'declined', received: eur('10000'), failureCode: 'reversed' } as const
@@ -134,7 +135,7 @@ describe('Money that is taken back', () => {
     await says(made, REVERSED)
     expect(await fixture.payment(made.id)).toMatchObject({ status: as, exception: null })
     expect(await fixture.books(made.id)).toEqual([])
-    expect((await fixture.events(made.id)).slice(-3)).toEqual([`payment.${as}`, 'payment.processing', `payment.${as}`])
+    expect((await paymentEvents(made)).slice(-3)).toEqual([`payment.${as}`, 'payment.processing', `payment.${as}`])
   })
 })
 
@@ -207,7 +208,7 @@ describe('A chargeback that is won', () => {
       })
       for (let reading = 0; reading < 2; reading++) await says(made, has('10000'))
       expect(await seen()).toEqual(PAID_OUT)
-      expect((await fixture.events(made.id)).slice(-2)).toEqual(['payment.chargeback', 'payment.chargeback_won'])
+      expect((await paymentEvents(made)).slice(-2)).toEqual(['payment.chargeback', 'payment.chargeback_won'])
     })
 
     test('a loss lasts until all of the money is there', async () => {
