@@ -28,6 +28,8 @@ import { answerHeaders } from '../web/page-headers.ts'
 import type { TargetRules } from '../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import { createAuthenticate } from './auth/auth.ts'
+import { createBtcpayApi, isBtcpayApi } from './facades/btcpay/btcpay.ts'
+import { createBtcpayPages } from './facades/btcpay/pages.ts'
 import { createDocsSite, type DocsSite } from './document/docs-site.ts'
 import { accessLog } from './http/metrics.ts'
 import { Problem, problemHandler } from './http/problems.ts'
@@ -141,6 +143,8 @@ export function createApp(deps: ApiDeps): Express {
   const testUrl = guideOrigin(deps)
   const docs = createDocsSite({ platform, operations: OPERATIONS, publicUrl, testUrl, feePercent })
   app.use(createApiRouter(own, docs))
+  app.use(createBtcpayApi(own))
+  app.use(createBtcpayPages(deps))
   app.use(createCheckoutRouter(checkoutDeps(deps, deps.simulate === null ? null : own)))
   app.use(createPublicLinkRouter(own))
   app.use(createSiteRouter(own))
@@ -207,7 +211,8 @@ function countVisits({ countVisit }: RequestLimits) {
   }
 }
 
-const hasKey = (path: string): boolean => (path.startsWith('/v1/') && path !== '/v1/openapi.json') || path === MCP_PATH
+const hasKey = (path: string): boolean =>
+  (path.startsWith('/v1/') && path !== '/v1/openapi.json') || path === MCP_PATH || isBtcpayApi(path)
 
 /** The colors of a brand are computed on request, and anybody can request sixteen million of them. */
 function isFile(path: string): boolean {

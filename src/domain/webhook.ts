@@ -41,11 +41,16 @@ export const DEFAULT_EVENT_TYPES = ['payment.succeeded'] as const satisfies read
 /** An endpoint that lists this receives every type, including future ones. */
 export const ALL_EVENT_TYPES = '*'
 
+/** How events are written and signed: Standard Webhooks 1.0, or as BTCPay Server does for plugins of shops. */
+export const WEBHOOK_FORMATS = ['standard', 'btcpay'] as const
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
+
 type Endpoint = {
   readonly id: string
   readonly livemode: boolean
   readonly url: string
   readonly description: string | null
+  readonly format: WebhookFormat
   readonly enabled_events: string[]
   readonly secrets: readonly { readonly expires_at: string | null }[]
   readonly disabled_at: Date | null
@@ -56,13 +61,14 @@ type Endpoint = {
 }
 
 export function renderEndpoint(endpoint: Endpoint) {
-  const { id, livemode, url, description, enabled_events, disabled_at, disabled_reason } = endpoint
+  const { id, livemode, url, description, format, enabled_events, disabled_at, disabled_reason } = endpoint
   return {
     id,
     object: 'webhook_endpoint' as const,
     livemode,
     url,
     description,
+    format,
     enabled_events,
     status: disabled_at === null ? ('enabled' as const) : ('disabled' as const),
     disabled_at: disabled_at?.toISOString() ?? null,

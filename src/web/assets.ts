@@ -47,6 +47,9 @@ function stripScript(script: string): string {
 /** The script for merchants' pages. Its current version has a fixed path; `path` names a version that never changes. */
 export const EMBED_SCRIPT = publishEmbedScript()
 
+/** The script for plugins of shops that expect BTCPay's. */
+export const BTCPAY_SCRIPT = stripScript(read('embed/btcpay.js'))
+
 function publishEmbedScript() {
   const body = stripScript(read('embed/pinrail.js'))
   const integrity = `sha384-${createHash('sha384').update(body).digest('base64')}`

@@ -8,6 +8,16 @@ export const API_HEADERS = {
   'referrer-policy': 'no-referrer',
 } as const
 
+const AN_HOUR_IN_SECONDS = 3600
+
+/** The headers of a script at a permanent URL, which pages of any shop load. */
+export const SHOP_SCRIPT_HEADERS = {
+  'cache-control': `public, max-age=${AN_HOUR_IN_SECONDS}`,
+  'content-type': 'text/javascript; charset=utf-8',
+  'access-control-allow-origin': '*',
+  'cross-origin-resource-policy': 'cross-origin',
+} as const
+
 const TWO_YEARS_IN_SECONDS = 63_072_000
 
 export type Transport = {

@@ -244,6 +244,7 @@ test('an endpoint that answers 401 is shown as refusing, with the five usual cau
         id: 'we_1',
         url: 'https://shop.example/hooks',
         description: null,
+        format: 'standard',
         events: ['*'],
         disabledAt: null,
         disabledReason: null,

@@ -3,10 +3,11 @@ import { type Delivery, loadDeliveries } from '../../db/webhooks/deliveries.ts'
 import { readOtherSecrets } from '../../db/webhooks/webhook-endpoints.ts'
 import { classifyAnswer, describeAnswer } from '../../domain/webhook.ts'
 import { type Diagnosis, type DiagnosisTarget, mayBeSignature } from '../../domain/webhook-diagnosis.ts'
+import { type DeliveryRequest, renderRequest } from '../../webhooks/formats.ts'
 import { type KnownSecrets, listProbes } from '../../webhooks/mistakes.ts'
 import type { SendResult } from '../../webhooks/send.ts'
-import { signedHeaders, signsAt } from '../../webhooks/sign.ts'
-import type { DeliveryDeps } from './webhook-try.ts'
+import { signsAt } from '../../webhooks/sign.ts'
+import { type DeliveryDeps, toMessage } from './webhook-try.ts'
 
 export type WebhookDiagnosisActivities = {
   /**
@@ -31,19 +32,21 @@ export function createWebhookDiagnosisActivities(deps: DeliveryDeps): WebhookDia
       if (opened === null) return { cause: 'sealed_secret', requests: 0 }
       const { signed, known } = opened
       let requests = 0
-      const send = (headers: Readonly<Record<string, string>>): Promise<SendResult> => {
+      const send = ({ headers, body }: DeliveryRequest): Promise<SendResult> => {
         requests += 1
-        const { url, body } = delivery
+        const { url } = delivery
         return deps.sender.send({ endpointId, url, headers, body, totalMs: REQUEST_MS }, cancellationSignal())
       }
-      const sendRight = () => send({ ...signedHeaders({ ...message, at: deps.now(), secrets: signed }) })
+      const sendRight = () => send(renderRequest(toMessage({ eventId, delivery, secrets: signed, at: deps.now() })))
 
       const first = await sendRight()
       const atOnce = readOther(first)
       if (atOnce !== null) return { ...atOnce, requests }
-      for (const { mistake, detail, headers } of listProbes(message, known, readClock(first))) {
+      // The mistakes are those of receivers of Standard Webhooks.
+      const probes = delivery.format === 'standard' ? listProbes(message, known, readClock(first)) : []
+      for (const { mistake, detail, headers } of probes) {
         if (deps.now() >= until) break
-        const result = await send(headers)
+        const result = await send({ headers, body: delivery.body })
         if (!mayBeSignature(result)) {
           const found = readOther(result)
           const other = found?.cause === 'none' ? readOther(await sendRight()) : found

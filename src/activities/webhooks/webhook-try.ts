@@ -1,9 +1,10 @@
 import type { Db } from '../../db/db.ts'
 import type { Delivery, TryRecord } from '../../db/webhooks/deliveries.ts'
 import { classifyAnswer, describeAnswer, isOverloaded, type LastAnswer } from '../../domain/webhook.ts'
+import { type DeliveryMessage, renderRequest } from '../../webhooks/formats.ts'
 import type { SecretBox } from '../../webhooks/secret-box.ts'
 import type { Sender, SendResult } from '../../webhooks/send.ts'
-import { signedHeaders, signsAt } from '../../webhooks/sign.ts'
+import { signsAt } from '../../webhooks/sign.ts'
 
 export type DeliveryDeps = {
   readonly db: Db
@@ -66,9 +67,14 @@ type Signed = Pick<PlannedTry, 'eventId' | 'delivery'> & {
 }
 
 function send(deps: DeliveryDeps, { eventId, delivery, secrets, at, totalMs }: Signed, signal: AbortSignal) {
-  const { endpoint_id: endpointId, url, body } = delivery
-  const headers = signedHeaders({ id: eventId, at, body, secrets })
+  const { endpoint_id: endpointId, url } = delivery
+  const { headers, body } = renderRequest(toMessage({ eventId, delivery, secrets, at }))
   return deps.sender.send({ endpointId, url, headers, body, ...(totalMs !== undefined && { totalMs }) }, signal)
+}
+
+export function toMessage({ eventId, delivery, secrets, at }: Omit<Signed, 'totalMs'>): DeliveryMessage {
+  const { format, endpoint_id: endpointId, merchant_id: merchantId, body } = delivery
+  return { format, eventId, endpointId, merchantId, body, at, secrets }
 }
 
 /** A secret that cannot be decrypted affects only this endpoint: it must not block the others of the same event. */

@@ -46,14 +46,15 @@ type Cached = {
 
 type Proof = 'by_current_pepper' | 'by_retired_pepper' | 'wrong'
 
-export function createAuthenticate(deps: AuthDeps): Authenticate {
+/** `scheme`: of the Authorization header, by which a protocol sends its keys. */
+export function createAuthenticate(deps: AuthDeps, scheme: 'Bearer' | 'token' = 'Bearer'): Authenticate {
   const cache = new Map<string, Cached>()
   const peppers = [deps.pepper, ...deps.retiredPeppers]
   const pepperId = derivePepperId(deps.pepper)
 
   return async (request, scope, known) => {
     const now = deps.clock()
-    const parsed = parseApiKey(bearerToken(request))
+    const parsed = parseApiKey(readToken(request, scheme))
     if (parsed === null) return refuse(request)
     const found = await find(parsed.id, now)
     const stored = found?.key.digest ?? NO_DIGEST
@@ -85,7 +86,7 @@ export function createAuthenticate(deps: AuthDeps): Authenticate {
 
   function refuse(request: Request): never {
     deps.limits.countRefusal(request.ip ?? '')
-    throw unauthorized()
+    throw unauthorized(scheme)
   }
 
   async function find(id: string, now: number): Promise<Cached | null> {
@@ -128,18 +129,20 @@ function isAllowed(list: BlockList, ip: string): boolean {
   return isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** Empty unless there is exactly one Authorization header, of the Bearer scheme. Keys in the query do not count. */
-function bearerToken(request: Request): string {
+/** Empty unless there is exactly one Authorization header, of this scheme. Keys in the query do not count. */
+function readToken(request: Request, scheme: 'Bearer' | 'token'): string {
   const headers = request.rawHeaders.filter(
     (_, index) => index % 2 === 0 && request.rawHeaders[index]?.toLowerCase() === 'authorization',
   )
-  const match = /^Bearer +([^\s]+)$/i.exec(request.get('authorization') ?? '')
+  const match = PATTERNS[scheme].exec(request.get('authorization') ?? '')
   return headers.length === 1 ? (match?.[1] ?? '') : ''
 }
 
+const PATTERNS = { Bearer: /^Bearer +([^\s]+)$/i, token: /^token +([^\s]+)$/i }
+
 /** One response for missing, malformed, unknown, revoked and expired keys: a guesser learns nothing. */
-function unauthorized(): Problem {
-  return new Problem('invalid_api_key', 'Send a valid API key as "Authorization: Bearer <key>".', {
-    headers: { 'www-authenticate': 'Bearer' },
+function unauthorized(scheme: 'Bearer' | 'token'): Problem {
+  return new Problem('invalid_api_key', `Send a valid API key as "Authorization: ${scheme} <key>".`, {
+    headers: { 'www-authenticate': scheme },
   })
 }

@@ -7,6 +7,7 @@ export const ENDPOINT = {
   livemode: false,
   url: 'https://shop.example/webhooks',
   description: null,
+  format: 'standard',
   enabled_events: ['payment.succeeded'],
   status: 'enabled',
   disabled_at: null,

@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, Response } from 'express'
+import type { ErrorRequestHandler, Request, Response } from 'express'
 import { isSilent } from '../../db/connection/pool.ts'
 import { TooSlow } from '../../db/db.ts'
 import type { Money } from '../../domain/money.ts'
@@ -54,7 +54,6 @@ export async function catchRefusal<T>(work: Promise<T>): Promise<T | Problem> {
 
 export type ProblemSettings = { readonly publicUrl: string; readonly log: Logger }
 
-/** Logs errors with a status of 500 or above. */
 export function problemHandler({ publicUrl, log }: ProblemSettings): ErrorRequestHandler {
   // oxlint-disable-next-line max-params -- Express knows a handler of errors by its four parameters.
   return (error: unknown, request, response, next) => {
@@ -63,13 +62,22 @@ export function problemHandler({ publicUrl, log }: ProblemSettings): ErrorReques
       return
     }
     const problem = asProblem(error)
-    if (PROBLEMS[problem.code].status >= 500)
-      log.error(
-        { err: error, request_id: response.locals['requestId'], route: getRoutePattern(request) },
-        'request failed',
-      )
+    logFailure(log, { error, problem, request, response })
     sendProblem(response, problem, { publicUrl, instance: request.originalUrl.split('?')[0] ?? '/' })
   }
+}
+
+type Failure = {
+  readonly error: unknown
+  readonly problem: Problem
+  readonly request: Request
+  readonly response: Response
+}
+
+/** Logs an error whose status is 500 or above. */
+export function logFailure(log: Logger, { error, problem, request, response }: Failure): void {
+  if (PROBLEMS[problem.code].status < 500) return
+  log.error({ err: error, request_id: response.locals['requestId'], route: getRoutePattern(request) }, 'request failed')
 }
 
 export function sendProblem(

@@ -1,6 +1,7 @@
 import type { RequestHandler, Response } from 'express'
 import type { Tenant } from '../../db/db.ts'
 import type { ApiRequest } from '../../db/merchants/requests.ts'
+import { NOT_STORED } from '../../domain/btcpay/metadata.ts'
 import { hideAddresses } from '../../domain/account/email.ts'
 import { EVIDENCE_TEXTS } from '../../domain/dispute/evidence.ts'
 import { createCounter } from '../limits/counter.ts'
@@ -84,9 +85,16 @@ const redactBodies = (sent: unknown, answered: string | undefined): Bodies => ({
 })
 
 const HIDDEN = '(hidden)'
-const SECRET_NAMES = new Set(['key', 'secret', 'password', 'signature', 'authorization', 'checkout_url', 'webhook_url'])
+const SECRET_NAMES = new Set([
+  ...['key', 'secret', 'password', 'signature', 'authorization', 'checkout_url', 'webhook_url'],
+  ...['apiKey', 'checkoutLink'],
+])
 /** Personal data of buyers. A search in the arguments of a tool can be for an address. Evidence can be about anything. */
-const PERSONAL_NAMES = new Set(['customer_email', 'customer_tax_id', 'search', 'files', ...Object.keys(EVIDENCE_TEXTS)])
+const PERSONAL_NAMES = new Set([
+  ...['customer_email', 'customer_tax_id', 'search', 'files', 'buyerEmail'],
+  ...Object.keys(EVIDENCE_TEXTS),
+  ...NOT_STORED,
+])
 const SECRETS = /(?:pinrail_(?:live|test)_|whsec_)[^\s"'&]+/g
 
 export function withoutSecrets(text: string): string {

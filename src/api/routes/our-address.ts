@@ -9,7 +9,7 @@ export type OurAddress = { readonly platform: Platform; readonly publicUrl: stri
 
 /** Paths that programs and pages of other sites load, on any host. */
 const FOR_PROGRAMS =
-  /^\/(?:(?:v1|callbacks|assets|logos|\.well-known)(?:\/|$)|(?:pinrail\.js|openapi\.json|llms\.txt|robots\.txt|favicon\.ico)$)/
+  /^\/(?:(?:v1|btcpay|callbacks|assets|logos|\.well-known)(?:\/|$)|(?:pinrail\.js|openapi\.json|llms\.txt|robots\.txt|favicon\.ico)$)/
 
 /** A buyer's or an owner's link, or the first page of that part of the site. */
 const PAGE_OF_FORM = /^\/(?:[clo]\/[^/]+|[^/]*)/

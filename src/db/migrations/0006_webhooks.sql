@@ -6,6 +6,7 @@ create table webhook_endpoint (
   livemode boolean not null,
   url text not null,
   description text,
+  format text not null default 'standard' check (format in ('standard', 'btcpay')),
   enabled_events text[] not null default '{payment.succeeded}',
   secrets jsonb not null,
   disabled_at timestamptz,
@@ -15,6 +16,8 @@ create table webhook_endpoint (
   updated_at timestamptz not null default now()
 );
 comment on table webhook_endpoint is 'A URL of a merchant to which events are sent.';
+comment on column webhook_endpoint.format is
+  'How events are written and signed. `standard`: Standard Webhooks. `btcpay`: as BTCPay Server does.';
 comment on column webhook_endpoint.secrets is
   'The signing secrets, sealed (AES-256-GCM), the newest first: [{sealed, expires_at}]. While one replaces another there are two, and the older one signs until `expires_at`.';
 comment on column webhook_endpoint.disabled_reason is

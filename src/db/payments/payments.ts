@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { convertToMicroUsdc } from '../../domain/money.ts'
 import type { Customer } from '../../domain/payment/buyer.ts'
 import { createdPayment, type NewPayment } from '../../domain/payment/new-payment.ts'
+import { CLOSED } from '../../domain/payment/payment.ts'
 import { type PaymentWithAttempts, renderPayment } from '../../domain/payment/payment-object.ts'
 import { because, moveNote } from '../../domain/timeline.ts'
 import {
@@ -173,6 +174,17 @@ export async function findPaymentIds(db: Queryable, tokens: readonly string[]): 
         where checkout_token = any(${tokens}::text[]) and livemode = ${db.livemode}`,
   )
   return new Map(rows.map((row) => [row.checkout_token, row.id]))
+}
+
+/** Null if there is no such payment, or it has ended. */
+export async function findOpenCheckout(db: Queryable, id: string): Promise<string | null> {
+  const row = await maybeOne(
+    db,
+    tokenRow,
+    sql`select id, checkout_token from payment
+        where id = ${id} and livemode = ${db.livemode} and status <> all(${CLOSED}::text[])`,
+  )
+  return row?.checkout_token ?? null
 }
 
 /** A payment with the newest unread callback of each attempt that has one, by the attempt's id. */

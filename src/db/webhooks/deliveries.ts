@@ -8,6 +8,7 @@ import {
   longestDelaySeconds,
   renderEndpoint,
   type SendError,
+  WEBHOOK_FORMATS,
 } from '../../domain/webhook.ts'
 import { type Db, execute, many, type Queryable, type Statement, sql, type Tx } from '../db.ts'
 import { recordEvents } from './events.ts'
@@ -24,6 +25,7 @@ const deliveryRow = z.object({
   schedule_step: z.number(),
   body: z.instanceof(Buffer),
   url: z.string(),
+  format: z.enum(WEBHOOK_FORMATS),
   secrets: z.array(sealedSecretRow).min(1),
   endpoint_disabled: z.boolean(),
   endpoint_failing: z.boolean(),
@@ -35,7 +37,7 @@ export function loadDeliveries(db: Queryable, eventId: string, endpointId?: stri
   return many(
     db,
     deliveryRow,
-    sql`select endpoint_id, delivery.merchant_id, status, attempts, schedule_step, body, url, secrets,
+    sql`select endpoint_id, delivery.merchant_id, status, attempts, schedule_step, body, url, format, secrets,
         disabled_at is not null as endpoint_disabled, failing_since is not null as endpoint_failing
       from delivery
       join event on event.id = event_id

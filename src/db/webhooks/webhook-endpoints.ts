@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { WEBHOOK_FORMATS, type WebhookFormat } from '../../domain/webhook.ts'
 import { execute, many, maybeOne, one, type Queryable, sql, type Tenant } from '../db.ts'
 
 /** Encrypted; `expires_at` is set on the older one while a secret is being rotated. */
@@ -10,6 +11,7 @@ const endpointRow = z.object({
   livemode: z.boolean(),
   url: z.string(),
   description: z.string().nullable(),
+  format: z.enum(WEBHOOK_FORMATS),
   enabled_events: z.array(z.string()),
   secrets: z.array(sealedSecretRow).min(1).max(2),
   disabled_at: z.date().nullable(),
@@ -24,6 +26,8 @@ export type NewWebhookEndpoint = {
   readonly id: string
   readonly url: string
   readonly description: string | null
+  /** By default `standard`. */
+  readonly format?: WebhookFormat
   readonly enabledEvents: readonly string[]
   readonly sealedSecret: string
 }
@@ -33,9 +37,9 @@ export function insertEndpoint(db: Queryable, tenant: Tenant, endpoint: NewWebho
   return one(
     db,
     endpointRow,
-    sql`insert into webhook_endpoint (id, merchant_id, livemode, url, description, enabled_events, secrets)
+    sql`insert into webhook_endpoint (id, merchant_id, livemode, url, description, format, enabled_events, secrets)
       values (${endpoint.id}, ${tenant.merchantId}, ${tenant.livemode}, ${endpoint.url}, ${endpoint.description},
-        ${endpoint.enabledEvents}::text[], ${secrets}::jsonb)
+        ${endpoint.format ?? 'standard'}, ${endpoint.enabledEvents}::text[], ${secrets}::jsonb)
       returning *`,
   )
 }
@@ -46,6 +50,7 @@ export function findEndpoint(db: Queryable, tenant: Tenant, id: string): Promise
 
 const otherSecretRow = z.object({ id: z.string(), url: z.string(), sealed: z.string() })
 
+/** Of endpoints that are signed by the same rules. */
 export function readOtherSecrets(
   db: Queryable,
   { endpointId, merchantId }: { readonly endpointId: string; readonly merchantId: string },
@@ -54,7 +59,8 @@ export function readOtherSecrets(
     db,
     otherSecretRow,
     sql`select id, url, secrets -> 0 ->> 'sealed' as sealed from webhook_endpoint
-      where merchant_id = ${merchantId} and livemode = ${db.livemode} and id <> ${endpointId} order by id`,
+      where merchant_id = ${merchantId} and livemode = ${db.livemode} and id <> ${endpointId}
+        and format = 'standard' order by id`,
   )
 }
 
@@ -73,6 +79,8 @@ export type EndpointChanges = {
   readonly enabledEvents?: readonly string[]
   /** Enabling an endpoint clears its failures; its disabled deliveries wait for a redelivery. */
   readonly enabled?: boolean
+  /** Replaces the secrets immediately. */
+  readonly sealedSecret?: string
 }
 
 export function updateEndpoint(
@@ -80,12 +88,15 @@ export function updateEndpoint(
   tenant: Tenant,
   { id, changes }: { id: string; changes: EndpointChanges },
 ): Promise<WebhookEndpoint | null> {
-  const { url, description, enabledEvents, enabled } = changes
+  const { url, description, enabledEvents, enabled, sealedSecret } = changes
   const set = [
     sql`updated_at = now()`,
     ...(url === undefined ? [] : [sql`, url = ${url}`]),
     ...(description === undefined ? [] : [sql`, description = ${description}`]),
     ...(enabledEvents === undefined ? [] : [sql`, enabled_events = ${enabledEvents}::text[]`]),
+    ...(sealedSecret === undefined
+      ? []
+      : [sql`, secrets = ${JSON.stringify([{ sealed: sealedSecret, expires_at: null }])}::jsonb`]),
     ...(enabled === true ? [sql`, disabled_at = null, disabled_reason = null, failing_since = null`] : []),
     ...(enabled === false ? [sql`, disabled_at = coalesce(disabled_at, now()), disabled_reason = 'merchant'`] : []),
   ].reduce((left, right) => sql`${left}${right}`)

@@ -3,7 +3,7 @@ import { EMBED_SCRIPT } from '../../../web/assets.ts'
 import { liveStatus } from '../../../web/checkout/live.ts'
 import { renderCheckout } from '../../../web/checkout/page.tsx'
 import { wordsIn } from '../../../web/messages/words.ts'
-import { merchantFrameHeaders } from '../../../web/page-headers.ts'
+import { merchantFrameHeaders, SHOP_SCRIPT_HEADERS } from '../../../web/page-headers.ts'
 import { buyerLocale } from '../buyer.ts'
 import { type LoadDeps, loadFramed } from './load.ts'
 
@@ -29,16 +29,8 @@ export async function sendFrameStatus(deps: LoadDeps, request: Request, response
   response.json(liveStatus(await loadFramed(deps, request)))
 }
 
-const AN_HOUR_IN_SECONDS = 3600
-
 /** The script at its permanent URL. The URL with a hash is for `integrity`. */
 export const sendEmbedScript: RequestHandler = (_request, response) => {
-  response.set({
-    'cache-control': `public, max-age=${AN_HOUR_IN_SECONDS}`,
-    'content-type': 'text/javascript; charset=utf-8',
-    'access-control-allow-origin': '*',
-    'cross-origin-resource-policy': 'cross-origin',
-    etag: `"${EMBED_SCRIPT.integrity}"`,
-  })
+  response.set({ ...SHOP_SCRIPT_HEADERS, etag: `"${EMBED_SCRIPT.integrity}"` })
   response.send(EMBED_SCRIPT.body)
 }

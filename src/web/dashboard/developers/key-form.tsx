@@ -7,13 +7,14 @@ import { Secret } from '../../kit/secret.tsx'
 import { Time } from '../../kit/time.tsx'
 import { firstCall } from '../first-steps.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
-import { type KeyShown, MayDo } from './key-words.tsx'
+import { type KeyShown, MayDo, PluginSettings } from './key-words.tsx'
 
 const back = { href: '/dashboard/keys', name: 'API keys' }
 
 export const KEY_PRESETS = {
   sell: { name: 'Sell', what: 'Create and read payments and links' },
   read: { name: 'Read only', what: 'For bookkeeping and reports' },
+  shop: { name: 'Shop plugin', what: 'Also the plugin’s webhook, for plugins that are made for BTCPay Server' },
   agent: { name: 'Agent', what: 'Also lets an AI agent create payments, links and refunds through its tools' },
   all: {
     name: 'Everything',
@@ -133,10 +134,11 @@ export type KeyMadeView = {
   /** The time at which the replaced key expires; null if the key replaces none. */
   readonly oldUntil: string | null
   readonly scopes: readonly string[]
+  readonly storeId: string
   readonly publicUrl: string
 }
 
-export function renderKeyMade({ frame, apiKey, text, oldUntil, scopes, publicUrl }: KeyMadeView): string {
+export function renderKeyMade({ frame, apiKey, text, oldUntil, scopes, storeId, publicUrl }: KeyMadeView): string {
   const { name, allowedIps, expiresAt } = apiKey
   return renderFramed({
     frame,
@@ -158,6 +160,7 @@ export function renderKeyMade({ frame, apiKey, text, oldUntil, scopes, publicUrl
             </Fact>
             <Fact name="Allowed IP addresses">{allowedIps === null ? 'Any' : allowedIps.join(', ')}</Fact>
             <Fact name="Expires">{expiresAt === null ? 'Never' : <Time at={expiresAt} />}</Fact>
+            <PluginSettings apiKey={apiKey} storeId={storeId} publicUrl={publicUrl} />
             {oldUntil !== null && (
               <Fact name="The old key works until">
                 <Time at={oldUntil} />

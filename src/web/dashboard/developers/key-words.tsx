@@ -1,3 +1,4 @@
+import { Fact } from '../../kit/facts.tsx'
 import { Icon } from '../../kit/icon.tsx'
 import { State } from '../../kit/state.tsx'
 import { spanText } from '../../kit/time.tsx'
@@ -84,6 +85,23 @@ function describeProgramScopes(scopes: readonly string[], all: readonly string[]
     const name = `${noun.charAt(0).toUpperCase()}${noun.slice(1).replaceAll('_', ' ')}`
     return scopes.includes(`${noun}:write`) ? name : `${name}, read`
   })
+}
+
+type PluginSettingsProps = { readonly apiKey: KeyShown; readonly storeId: string; readonly publicUrl: string }
+
+/** What a plugin that is made for BTCPay Server asks for, if the key can do what such a plugin does. */
+export function PluginSettings({ apiKey: { scopes }, storeId, publicUrl }: PluginSettingsProps) {
+  if (!scopes.includes('payments:write') || !scopes.includes('webhooks:write')) return null
+  return (
+    <>
+      <Fact name="URL in a plugin for BTCPay Server">
+        <code>{`${publicUrl}/btcpay`}</code>
+      </Fact>
+      <Fact name="Store ID in it">
+        <code>{storeId}</code>
+      </Fact>
+    </>
+  )
 }
 
 export function AllowedFrom({ ips }: { ips: readonly string[] | null }) {

@@ -9,7 +9,7 @@ import { PageHead } from '../../kit/page-head.tsx'
 import { RowLink, Table } from '../../kit/table.tsx'
 import { Ago, spanText, Time } from '../../kit/time.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
-import { AllowedFrom, isInUse, type KeyShown, KeyState, KeyText, MayDo, NewKeyLink } from './key-words.tsx'
+import { AllowedFrom, isInUse, type KeyShown, KeyState, KeyText, MayDo, NewKeyLink, PluginSettings } from './key-words.tsx'
 
 export type KeysView = {
   readonly frame: Frame
@@ -115,6 +115,7 @@ function NoKeys({ mayChange }: { mayChange: boolean }) {
 
 export type KeyView = Omit<KeysView, 'keys'> & {
   readonly apiKey: KeyShown
+  readonly storeId: string
   /** Identifies the forms, so that sending them again changes nothing more. */
   readonly once: string
   readonly problem: string | null
@@ -146,7 +147,7 @@ export function renderKey(view: KeyView): string {
   })
 }
 
-function KeyFacts({ view: { apiKey, now } }: { view: KeyView }) {
+function KeyFacts({ view: { apiKey, storeId, publicUrl, now } }: { view: KeyView }) {
   const { scopes, allowedIps, createdAt, lastUsedAt, expiresAt, revokedAt } = apiKey
   return (
     <Card id="about" title="About this key">
@@ -164,6 +165,7 @@ function KeyFacts({ view: { apiKey, now } }: { view: KeyView }) {
         </Fact>
         <Fact name="Last used">{lastUsedAt === null ? 'Never' : <Ago at={lastUsedAt} now={now} />}</Fact>
         <Fact name="Expires">{expiresAt === null ? 'Never' : <Time at={expiresAt} />}</Fact>
+        <PluginSettings apiKey={apiKey} storeId={storeId} publicUrl={publicUrl} />
         {revokedAt !== null && (
           <Fact name="Revoked">
             <Time at={revokedAt} />

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { findOwnApiKey, listApiKeys, type StoredApiKey } from '../../../../db/merchants/api-keys.ts'
 import { hasAbility, type Role } from '../../../../domain/account/roles.ts'
+import { plainLine } from '../../../../domain/text.ts'
 import {
   KEY_DAYS,
   KEY_PRESETS,
@@ -29,6 +30,8 @@ const DAY_SECONDS = 86_400
 /** A key gets only those scopes that its maker has. Nouns that do not exist match nothing. */
 const PRESET_SCOPES: Readonly<Record<Exclude<KeyPreset, 'own'>, readonly string[]>> = {
   sell: API_SCOPES.filter((scope) => /^(?:payments|payment_links|links):/.test(scope)),
+  // Plugins refuse a key that can do more than they ask for.
+  shop: ['payments:read', 'payments:write', 'webhooks:read', 'webhooks:write'],
   read: API_SCOPES.filter((scope) => scope.endsWith(':read')),
   agent: ['payments:read', 'payments:write', 'webhooks:read', 'events:read', 'agents:use'],
   all: API_SCOPES.filter((scope) => scope !== 'agents:use'),
@@ -82,8 +85,7 @@ function newPages(deps: ApiKeyOperationDeps): Page[] {
       path,
       needs: 'develop',
       handle: async (call) => {
-        const draft: KeyDraft = { name: '', preset: 'sell', scopes: [], allowedIps: '', days: '0' }
-        return { html: show(call, draft, {}) }
+        return { html: show(call, readDraft(call), {}) }
       },
     }),
     definePage({
@@ -150,6 +152,14 @@ function changePages(deps: ApiKeyOperationDeps): Page[] {
   ]
 }
 
+/** A plugin that sends a person here names itself and the scopes. The page shows both before there is a key. */
+function readDraft({ query, role }: Pick<PageCall, 'query' | 'role'>): KeyDraft {
+  const asked = String(query['scopes'] ?? '').split(',')
+  const scopes = getRoleScopes(role).filter((scope) => asked.includes(scope))
+  const name = plainLine(String(query['name'] ?? '')).slice(0, 100)
+  return { name, preset: scopes.length === 0 ? 'sell' : 'own', scopes, allowedIps: '', days: '0' }
+}
+
 const common = ({ clock, publicUrl }: ApiKeyOperationDeps) => ({
   scopes: API_SCOPES,
   now: new Date(clock()).toISOString(),
@@ -185,7 +195,8 @@ async function findOwn({ db, tenant, params }: Pick<PageCall, 'db' | 'tenant' | 
 async function show(deps: ApiKeyOperationDeps, call: PageCall, problem: string | null): Promise<string> {
   const apiKey = shown(await findOwn(call))
   const mayChange = hasAbility(call.role, 'develop')
-  return renderKey({ ...common(deps), frame: call.frame, apiKey, mayChange, once: randomUUID(), problem })
+  const { merchantId: storeId } = call.tenant
+  return renderKey({ ...common(deps), storeId, frame: call.frame, apiKey, mayChange, once: randomUUID(), problem })
 }
 
 type Made = { readonly made: { readonly id: string; readonly key: string }; readonly oldUntil: string | null }
@@ -193,7 +204,8 @@ type Made = { readonly made: { readonly id: string; readonly key: string }; read
 async function showMade(deps: ApiKeyOperationDeps, call: PageCall, { made, oldUntil }: Made): Promise<string> {
   const { id, key: text } = made
   const apiKey = shown(await findOwn({ ...call, params: { id } }))
-  return renderKeyMade({ ...common(deps), frame: call.frame, apiKey, text, oldUntil })
+  const { merchantId: storeId } = call.tenant
+  return renderKeyMade({ ...common(deps), storeId, frame: call.frame, apiKey, text, oldUntil })
 }
 
 function shown(key: StoredApiKey): KeyShown {

@@ -92,6 +92,7 @@ export function shownEndpoint(endpoint: WebhookEndpoint): EndpointShown {
     id: endpoint.id,
     url: endpoint.url,
     description: endpoint.description,
+    format: endpoint.format,
     events: endpoint.enabled_events,
     disabledAt: endpoint.disabled_at?.toISOString() ?? null,
     disabledReason: endpoint.disabled_reason,

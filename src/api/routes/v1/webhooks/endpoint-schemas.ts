@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { TRIES_SHOWN } from '../../../../db/webhooks/event-log.ts'
-import { ALL_EVENT_TYPES, DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../../../domain/webhook.ts'
+import { ALL_EVENT_TYPES, DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES, WEBHOOK_FORMATS } from '../../../../domain/webhook.ts'
 import { MISTAKES, type Mistake } from '../../../../domain/webhook-diagnosis.ts'
 import { DELETED_ENDPOINT, DIAGNOSIS, ENDPOINT, ENDPOINT_WITH_SECRET } from '../../../document/endpoint-examples.ts'
 import { DELIVERY, REDELIVERY, TEST_EVENT } from '../../../document/examples.ts'
@@ -19,11 +19,19 @@ export const endpointUrl = z
   .max(2048, 'must have at most 2048 characters')
   .meta({ pattern: ENDPOINT_URL })
 const description = safeText(500)
+const ownSecret = z
+  .string()
+  .regex(/^[\x21-\x7e]{16,200}$/, 'must have 16 to 200 visible ASCII characters')
+  .meta({ description: 'A signing secret that your shop has chosen, for the format `btcpay` only.' })
 
 export const createEndpointBody = z.strictObject({
   url: endpointUrl,
   description: description.optional(),
   enabled_events: eventTypes.default([...DEFAULT_EVENT_TYPES]),
+  format: z.enum(WEBHOOK_FORMATS).default('standard').meta({
+    description: '`standard`: Standard Webhooks. `btcpay`: as BTCPay Server sends them, for plugins of shops. It cannot change.',
+  }),
+  secret: ownSecret.optional(),
 })
 
 export const updateEndpointBody = z
@@ -31,6 +39,7 @@ export const updateEndpointBody = z
     url: endpointUrl.optional(),
     description: description.nullable().optional(),
     enabled_events: eventTypes.optional(),
+    secret: ownSecret.optional(),
     enabled: z.boolean().optional().meta({ description: 'Enabling it resets its record of failures.' }),
   })
   .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
@@ -51,6 +60,7 @@ const endpointFields = {
   livemode: z.boolean(),
   url: z.string(),
   description: z.string().nullable(),
+  format: z.enum(WEBHOOK_FORMATS),
   enabled_events: z.array(z.string()),
   status: z.enum(['enabled', 'disabled']),
   disabled_at: moment.nullable(),

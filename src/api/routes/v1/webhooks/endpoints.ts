@@ -11,8 +11,9 @@ import {
   updateEndpoint,
   type WebhookEndpoint,
 } from '../../../../db/webhooks/webhook-endpoints.ts'
+import { isMapped, MAPPED_TYPES } from '../../../../domain/btcpay/events.ts'
 import { isId } from '../../../../domain/ids.ts'
-import { renderEndpoint } from '../../../../domain/webhook.ts'
+import { renderEndpoint, type WebhookFormat } from '../../../../domain/webhook.ts'
 import { checkEndpointUrl, type TargetRules, urlRefusal } from '../../../../webhooks/endpoint-url.ts'
 import type { SecretBox } from '../../../../webhooks/secret-box.ts'
 import { newWebhookSecret } from '../../../../webhooks/sign.ts'
@@ -59,7 +60,7 @@ export const createWebhookEndpoint = defineOperation({
   summary: 'Register a webhook endpoint',
   description: 'The response has the signing secret, which is shown only once.',
   scope: 'webhooks:write',
-  audited: WHOLE,
+  audited: withoutSecret,
   idempotency: 'itself',
   body: createEndpointBody,
   answers: { 201: endpointWithSecret },
@@ -68,7 +69,7 @@ export const createWebhookEndpoint = defineOperation({
   handle: async ({ caller, db, body, claim }, deps: EndpointOperationDeps) => {
     const keeping = sealedWith(deps.secretBox, caller, claim)
     return answerOnce(db, { tenant: caller, claim, keeping }, async (tx) => {
-      const secret = newWebhookSecret()
+      const secret = body.secret ?? newWebhookSecret()
       const endpoint = await addEndpoint(deps, tx, { tenant: caller, secret, wanted: body })
       const headers = { location: `/v1/webhook_endpoints/${endpoint.id}` }
       return { status: 201, body: { ...renderEndpoint(endpoint), secret }, headers }
@@ -79,7 +80,7 @@ export const createWebhookEndpoint = defineOperation({
 type NewEndpoint = {
   readonly tenant: Tenant
   readonly secret: string
-  readonly wanted: Pick<z.output<typeof createEndpointBody>, 'url' | 'enabled_events' | 'description'>
+  readonly wanted: z.output<typeof createEndpointBody>
 }
 
 export async function addEndpoint(
@@ -88,6 +89,7 @@ export async function addEndpoint(
   { tenant, secret, wanted }: NewEndpoint,
 ): Promise<WebhookEndpoint> {
   requireSendable(deps.webhookTargets, wanted.url)
+  requireFormat(wanted.format, { types: wanted.enabled_events, secret: wanted.secret })
   await lockMerchant(tx, tenant.merchantId)
   if ((await listEndpoints(tx, tenant)).length >= MOST_ENDPOINTS)
     throw new Problem('limit_reached', `An account has at most ${MOST_ENDPOINTS} endpoints. Delete one first.`)
@@ -96,6 +98,7 @@ export async function addEndpoint(
     id,
     url: wanted.url,
     description: wanted.description ?? null,
+    format: wanted.format,
     enabledEvents: wanted.enabled_events,
     sealedSecret: deps.secretBox.seal(secret, id),
   })
@@ -136,7 +139,7 @@ export const updateWebhookEndpoint = defineOperation({
   tag: 'Webhooks',
   summary: 'Change a webhook endpoint, enable or disable it',
   scope: 'webhooks:write',
-  audited: WHOLE,
+  audited: withoutSecret,
   params: idPath,
   body: updateEndpointBody,
   answers: { 200: endpointObject },
@@ -145,15 +148,18 @@ export const updateWebhookEndpoint = defineOperation({
   handle: async ({ caller, db, params, body }, deps: EndpointOperationDeps) => {
     requireTestKey(deps, caller, 'webhooks')
     if (body.url !== undefined) requireSendable(deps.webhookTargets, body.url)
-    const { url, description, enabled_events: enabledEvents, enabled } = body
+    const { url, description, enabled_events: enabledEvents, enabled, secret } = body
+    const { id, format } = await findOwnEndpoint(db, caller, params.id)
+    requireFormat(format, { types: enabledEvents ?? [], secret })
     const changes = {
       ...(url !== undefined && { url }),
       ...(description !== undefined && { description }),
       ...(enabledEvents !== undefined && { enabledEvents }),
       ...(enabled !== undefined && { enabled }),
+      ...(secret !== undefined && { sealedSecret: deps.secretBox.seal(secret, id) }),
     }
     const changed = await db.transaction(async (tx) => {
-      const endpoint = isEndpointId(params.id) ? await updateEndpoint(tx, caller, { id: params.id, changes }) : null
+      const endpoint = await updateEndpoint(tx, caller, { id, changes })
       if (endpoint === null) throw noEndpoint()
       await leaveNotice(tx, caller, { kind: CHANGED, data: { endpoint: endpoint.id, url: endpoint.url } })
       return endpoint
@@ -235,8 +241,27 @@ function noEndpoint(): Problem {
 }
 
 /** A merchant's developer copies the secret to the server. The inbox of this machine receives it here. */
-async function handOver({ inbox }: EndpointOperationDeps, { url }: WebhookEndpoint, secret: string): Promise<void> {
-  if (inbox !== null && url.startsWith(`${inbox.url}/`)) await inbox.handOver(secret)
+async function handOver(
+  { inbox }: EndpointOperationDeps,
+  { url, format }: WebhookEndpoint,
+  secret: string,
+): Promise<void> {
+  if (inbox !== null && format === 'standard' && url.startsWith(`${inbox.url}/`)) await inbox.handOver(secret)
+}
+
+/** BTCPay has no word for events of refunds, links and endpoints, and its secrets are texts that a shop can choose. */
+function requireFormat(
+  format: WebhookFormat,
+  { types, secret }: { readonly types: readonly string[]; readonly secret: string | undefined },
+): void {
+  if (format === 'btcpay' && !types.every(isMapped))
+    throw refuseField('enabled_events', `must be of ${MAPPED_TYPES.join(', ')} in the format btcpay`)
+  if (format === 'standard' && secret !== undefined)
+    throw refuseField('secret', 'must be absent in the format standard: rotate the secret to get a new one')
+}
+
+function withoutSecret<T extends { readonly secret?: string | undefined }>({ secret: _secret, ...logged }: T): object {
+  return logged
 }
 
 function requireSendable(rules: TargetRules, url: string): void {

@@ -1,4 +1,4 @@
-import { ALL_EVENT_TYPES } from '../../../../domain/webhook.ts'
+import { ALL_EVENT_TYPES, type WebhookFormat } from '../../../../domain/webhook.ts'
 import { State } from '../../../kit/state.tsx'
 
 /** An endpoint without its secret. Times are ISO 8601. */
@@ -6,6 +6,7 @@ export type EndpointShown = {
   readonly id: string
   readonly url: string
   readonly description: string | null
+  readonly format: WebhookFormat
   readonly events: readonly string[]
   readonly disabledAt: string | null
   readonly disabledReason: 'merchant' | 'gone' | 'failing' | null
@@ -85,8 +86,8 @@ export function Spark({ hours, tall = false }: { hours: Health['hours']; tall?: 
 }
 
 /** Describes an endpoint by its name and its event types: `each` type, or their `count`. */
-export function describeEndpoint({ description, events }: EndpointShown, types: 'each' | 'count'): string {
+export function describeEndpoint({ description, format, events }: EndpointShown, types: 'each' | 'count'): string {
   const many = types === 'each' ? events.join(', ') : `${events.length} event types`
   const sent = events.includes(ALL_EVENT_TYPES) ? 'every type' : events.length === 1 ? events[0] : many
-  return description === null ? `${sent}` : `${description} · ${sent}`
+  return [description, format === 'btcpay' ? 'in the format of BTCPay' : null, sent].filter(Boolean).join(' · ')
 }

@@ -226,6 +226,7 @@ function Deliveries({ view: { endpoint, health, deliveries, show, older, now } }
 }
 
 function Verify({ view: { endpoint, language } }: { view: WebhookView }) {
+  if (endpoint.format === 'btcpay') return <VerifyBtcpay />
   return (
     <Card
       id="verify"
@@ -235,6 +236,17 @@ function Verify({ view: { endpoint, language } }: { view: WebhookView }) {
       <VerifyTabs chosen={language} at={`/dashboard/webhooks/${endpoint.id}`} />
       <p>
         <a href="/docs/webhooks#verify-a-webhook">What to do with a webhook</a>
+      </p>
+    </Card>
+  )
+}
+
+function VerifyBtcpay() {
+  return (
+    <Card id="verify" title="Verify a webhook" lead="Plugins that are made for BTCPay Server do this automatically.">
+      <p>
+        The header <code>BTCPay-Sig</code> is <code>sha256=</code> and the HMAC-SHA-256 of the raw body with the secret, in
+        hexadecimal digits. <a href="/docs/btcpay">What a plugin receives</a>
       </p>
     </Card>
   )

@@ -1,0 +1,61 @@
+import { describe, expect, test } from '@jest/globals'
+import { getInvoiceState, listPaymentStatuses } from '../../../src/domain/btcpay/invoice.ts'
+import { PAYMENT_STATUSES, type PaymentException, type PaymentStatus } from '../../../src/domain/payment/payment.ts'
+
+/** Each status of a payment by each exception that it can have, as BTCPay's words. */
+const EXPECTED: Readonly<Record<PaymentStatus, Partial<Record<PaymentException | 'none', string>>>> = {
+  created: { none: 'New None' },
+  pending: { none: 'New None', underpaid: 'New PaidPartial', verification_required: 'New None' },
+  processing: {
+    none: 'Processing None',
+    overpaid: 'Processing PaidOver',
+    paid_late: 'Processing None',
+    duplicate_payment: 'Processing PaidOver',
+    settlement_delayed: 'Processing None',
+  },
+  under_review: {
+    none: 'Processing None',
+    underpaid: 'Processing PaidPartial',
+    overpaid: 'Processing PaidOver',
+    paid_late: 'Processing None',
+    wrong_asset: 'Processing None',
+  },
+  settling: { none: 'Processing None', paid_late: 'Processing None', overpaid: 'Processing PaidOver' },
+  succeeded: {
+    none: 'Settled None',
+    overpaid: 'Settled PaidOver',
+    paid_late: 'Settled PaidLate',
+    underpaid: 'Settled None',
+  },
+  failed: { none: 'Invalid None', underpaid: 'Invalid PaidPartial' },
+  expired: { none: 'Expired None', underpaid: 'Expired PaidPartial', paid_late: 'Expired None' },
+  canceled: { none: 'Invalid Marked', underpaid: 'Invalid Marked' },
+  refunded: { none: 'Invalid None' },
+}
+
+describe('A payment as an invoice of BTCPay', () => {
+  test.each(PAYMENT_STATUSES)('the status %s has one status and additional status for each exception', (status) => {
+    const seen = Object.keys(EXPECTED[status]).map((name) => {
+      const exception = name === 'none' ? null : (name as PaymentException)
+      const state = getInvoiceState({ status, exception })
+      return [name, `${state.status} ${state.additionalStatus}`]
+    })
+    expect(Object.fromEntries(seen)).toEqual(EXPECTED[status])
+  })
+
+  test('no client calls an invoice settled whose payment has not succeeded', () => {
+    const exceptions = ['underpaid', 'overpaid', 'paid_late', 'duplicate_payment', 'wrong_asset', null] as const
+    for (const status of PAYMENT_STATUSES)
+      for (const exception of exceptions) {
+        const { status: shown, additionalStatus } = getInvoiceState({ status, exception })
+        // As `isSettled` of BTCPay's client for PHP decides.
+        expect(shown === 'Settled' || additionalStatus === 'PaidLate').toBe(status === 'succeeded')
+      }
+  })
+
+  test('a filter by a status of invoices finds the payments that are shown with it', () => {
+    expect(listPaymentStatuses(['Processing'])).toEqual(['processing', 'under_review', 'settling'])
+    expect(listPaymentStatuses(['New', 'Settled'])).toEqual(['created', 'pending', 'succeeded'])
+    expect(listPaymentStatuses(['Paid'])).toEqual([])
+  })
+})
