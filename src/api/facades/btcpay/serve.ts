@@ -46,7 +46,11 @@ export function serve(deps: FacadeDeps, scope: ApiScope, handle: Handle): Reques
     },
     async (request, response) => {
       const body = await handle(createCall(deps, request, response), deps)
-      const text = body === undefined ? '' : JSON.stringify(body)
+      if (body === undefined) {
+        response.status(200).end()
+        return
+      }
+      const text = JSON.stringify(body)
       noteAnswer(response, text)
       response.status(200).type('application/json').send(text)
     },

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
-import { listInvoiceEvents, listSubscribedTypes, MAPPED_TYPES } from '../../src/domain/btcpay/events.ts'
-import { WEBHOOK_EVENT_TYPES } from '../../src/domain/webhook.ts'
-import { renderRequest } from '../../src/webhooks/formats.ts'
-import { newWebhookSecret } from '../../src/webhooks/sign.ts'
+import { listInvoiceEvents, listSubscribedTypes, MAPPED_TYPES } from '../../../src/domain/btcpay/events.ts'
+import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhook.ts'
+import { renderRequest } from '../../../src/webhooks/formats.ts'
+import { newWebhookSecret } from '../../../src/webhooks/sign.ts'
 
 const AT = '2026-11-20T21:00:00.000Z'
 
