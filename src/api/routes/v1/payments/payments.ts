@@ -53,6 +53,7 @@ export const updatePayment = defineOperation({
     const at = new Date(clock()).toISOString()
     const { customer_email: email, ...words } = body
     const isChanged = await db.transaction(async (tx) => {
+      if (!isId('payment', params.id)) return false
       if (!(await changePaymentWords(tx, caller, { id: params.id, words, at }))) return false
       if (email !== undefined) await setCustomerEmail(tx, caller, { paymentId: params.id, email, at })
       return true
