@@ -1,8 +1,8 @@
 import type { RequestHandler, Response } from 'express'
 import type { Tenant } from '../../db/db.ts'
 import type { ApiRequest } from '../../db/merchants/requests.ts'
-import { NOT_STORED } from '../../domain/btcpay/metadata.ts'
 import { hideAddresses } from '../../domain/account/email.ts'
+import { NOT_STORED } from '../../domain/btcpay/metadata.ts'
 import { EVIDENCE_TEXTS } from '../../domain/dispute/evidence.ts'
 import { createCounter } from '../limits/counter.ts'
 

@@ -50,7 +50,7 @@ export function findEndpoint(db: Queryable, tenant: Tenant, id: string): Promise
 
 const otherSecretRow = z.object({ id: z.string(), url: z.string(), sealed: z.string() })
 
-/** Of endpoints that are signed by the same rules. */
+/** Reads those that sign by the rules of Standard Webhooks. */
 export function readOtherSecrets(
   db: Queryable,
   { endpointId, merchantId }: { readonly endpointId: string; readonly merchantId: string },

@@ -17,7 +17,7 @@ export const GUIDES: Readonly<Record<string, string>> = Object.fromEntries(
       'testing',
       'going-live',
     ],
-    ['fees', 'limits', 'idempotency', 'pagination', 'versions', 'agents'],
+    ['fees', 'limits', 'idempotency', 'pagination', 'versions', 'btcpay', 'agents'],
   ]
     .flat()
     .map((name) => [name, read(name)]),

@@ -14,7 +14,18 @@ const NAMES = [
   'amount currency metadata checkout orderId buyerEmail itemDesc posData redirectURL expirationMinutes status url secret',
   'enabled authorizedEvents everything specificEvents take skip textSearch startDate endDate __proto__ constructor',
 ].flatMap((line) => line.split(' '))
-const WORDS = ['49.90', 'EUR', 'JPY', 'BTC', 'Invalid', 'Settled', 'https://shop.example/x', 'InvoiceSettled', '\u0000', '']
+const WORDS = [
+  '49.90',
+  'EUR',
+  'JPY',
+  'BTC',
+  'Invalid',
+  'Settled',
+  'https://shop.example/x',
+  'InvoiceSettled',
+  '\u0000',
+  '',
+]
 
 const text = fc.oneof(fc.constantFrom(...WORDS), fc.string({ maxLength: 40, unit: 'binary' }))
 const value = fc.letrec((tie) => ({
@@ -38,8 +49,12 @@ const body = fc.oneof(
     {
       amount: mostly(fc.constantFrom('49.90', 49.9, '4990.00')),
       currency: mostly(fc.constantFrom('EUR', 'JPY')),
-      metadata: mostly(fc.dictionary(fc.constantFrom('posData', 'a', 'buyerEmail', 'itemDesc', ...NAMES), value, { maxKeys: 5 })),
-      checkout: mostly(fc.record({ redirectURL: fc.constantFrom('https://shop.example', ''), expirationMinutes: fc.double() })),
+      metadata: mostly(
+        fc.dictionary(fc.constantFrom('posData', 'a', 'buyerEmail', 'itemDesc', ...NAMES), value, { maxKeys: 5 }),
+      ),
+      checkout: mostly(
+        fc.record({ redirectURL: fc.constantFrom('https://shop.example', ''), expirationMinutes: fc.double() }),
+      ),
       url: fc.constant('https://shop.example/hook'),
       authorizedEvents: mostly(fc.record({ everything: fc.boolean(), specificEvents: fc.array(text) })),
       status: fc.constantFrom('Invalid', 'Settled', 'New'),
@@ -51,7 +66,10 @@ const body = fc.oneof(
 type Ids = { readonly own: string; readonly invoice: string; readonly webhook: string; readonly mark: string }
 
 /** A store with an invoice and a webhook; `mark` is in both, so that a response that shows one of them is found. */
-async function seed(mark: string, merchant = testApi as { readonly tenant: TestApi['tenant']; readonly key: string }): Promise<Ids> {
+async function seed(
+  mark: string,
+  merchant = testApi as { readonly tenant: TestApi['tenant']; readonly key: string },
+): Promise<Ids> {
   const own = merchant.tenant.merchantId
   const post = async (path: string, sent: object): Promise<string> => {
     const response = await fetch(`${testApi.url}/btcpay/api/v1/stores/${own}/${path}`, {
@@ -62,7 +80,10 @@ async function seed(mark: string, merchant = testApi as { readonly tenant: TestA
     return ((await response.json()) as { id: string }).id
   }
   const invoice = await post('invoices', { amount: '20', currency: 'EUR', metadata: { orderId: mark, a: mark } })
-  const webhook = await post('webhooks', { url: `https://${mark}.example/hook`, authorizedEvents: { everything: true } })
+  const webhook = await post('webhooks', {
+    url: `https://${mark}.example/hook`,
+    authorizedEvents: { everything: true },
+  })
   return { own, invoice, webhook, mark }
 }
 
@@ -82,14 +103,22 @@ test('no request gets a 5xx, another shape of error, or a byte of another store'
   })
   const request = fc.record({
     method: fc.constantFrom('GET', 'GET', 'POST', 'POST', 'PUT', 'DELETE', 'PATCH'),
-    path: fc.tuple(fc.constantFrom(mine.own, mine.own, mine.own, mine.own, other.own, 'x'), end, query).map((parts) => `${parts[0]}${parts[1]}${parts[2]}`),
-    sent: fc.oneof({ weight: 9, arbitrary: body.map((one) => JSON.stringify(one) ?? 'null') }, { weight: 1, arbitrary: fc.string() }),
+    path: fc
+      .tuple(fc.constantFrom(mine.own, mine.own, mine.own, mine.own, other.own, 'x'), end, query)
+      .map((parts) => `${parts[0]}${parts[1]}${parts[2]}`),
+    sent: fc.oneof(
+      { weight: 9, arbitrary: body.map((one) => JSON.stringify(one) ?? 'null') },
+      { weight: 1, arbitrary: fc.string() },
+    ),
   })
   const statuses = new Map<number, number>()
   await fc.assert(
     fc.asyncProperty(request, async ({ method, path, sent }) => {
       // A payment whose workflow does not run cannot be canceled: that waits for the time limit.
-      fc.pre(!(method === 'DELETE' && path.includes(mine.invoice)) && !(path.includes('/status') && sent.includes('Invalid')))
+      fc.pre(
+        !(method === 'DELETE' && path.includes(mine.invoice)) &&
+          !(path.includes('/status') && sent.includes('Invalid')),
+      )
       const response = await fetch(`${testApi.url}/btcpay/api/v1/stores/${path}`, {
         method,
         headers: { authorization: `token ${testApi.key}`, 'content-type': 'application/json' },

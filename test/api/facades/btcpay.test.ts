@@ -5,7 +5,7 @@ import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
 import type { ApiRequest } from '../../../src/db/merchants/requests.ts'
 import { changeLockedPayment } from '../../../src/payments/change-payment.ts'
 import { NO_LIMITS } from '../support/limits.ts'
-import { endKey, openTestApi, type Merchant, type TestApi } from '../support/test-api.ts'
+import { endKey, type Merchant, openTestApi, type TestApi } from '../support/test-api.ts'
 
 type Draft = Parameters<Parameters<typeof changeLockedPayment>[2]['change']>[0]
 
@@ -35,7 +35,11 @@ type Answer = { readonly status: number; readonly headers: Headers; readonly bod
 type Asked = { readonly key?: string; readonly body?: unknown; readonly scheme?: string }
 
 /** Sends a request as a client of BTCPay does. */
-async function ask(method: string, path: string, { key = testApi.key, body, scheme = 'token' }: Asked = {}): Promise<Answer> {
+async function ask(
+  method: string,
+  path: string,
+  { key = testApi.key, body, scheme = 'token' }: Asked = {},
+): Promise<Answer> {
   const response = await fetch(`${testApi.url}/btcpay${path}`, {
     method,
     headers: { authorization: `${scheme} ${key}`, ...(method !== 'GET' && { 'content-type': 'application/json' }) },
@@ -102,9 +106,17 @@ describe('Connecting a plugin', () => {
   })
 
   test('the page that asks for a key leads to a new key with the scopes that were asked for', async () => {
-    const asked = ['canviewinvoices', 'cancreateinvoice', 'webhooks.canmodifywebhooks', 'cancreatenonapprovedpullpayments']
+    const asked = [
+      'canviewinvoices',
+      'cancreateinvoice',
+      'webhooks.canmodifywebhooks',
+      'cancreatenonapprovedpullpayments',
+    ]
     const query = asked.map((one) => `permissions=btcpay.store.${one}`).join('&')
-    const { status, headers } = await ask('GET', `/api-keys/authorize?${query}&applicationName=WooCommerce&redirect=https://evil.example`)
+    const { status, headers } = await ask(
+      'GET',
+      `/api-keys/authorize?${query}&applicationName=WooCommerce&redirect=https://evil.example`,
+    )
     const to = new URL(headers.get('location') ?? '')
     expect([status, to.pathname, to.searchParams.get('name'), to.searchParams.get('scopes')]).toEqual([
       303,
@@ -167,10 +179,7 @@ describe('Invoices', () => {
     [{ ...INVOICE, checkout: 'x' }, 'checkout'],
   ])('the invoice %j is refused with its field', async (body, path) => {
     const answer = await ask('POST', `${store()}/invoices`, { body })
-    expect([answer.status, JSON.parse(answer.text)]).toEqual([
-      422,
-      [{ path, message: expect.any(String) }],
-    ])
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([422, [{ path, message: expect.any(String) }]])
   })
 
   test('a second request creates a second invoice, as at BTCPay', async () => {
@@ -252,7 +261,10 @@ describe('Webhooks of a shop', () => {
     url: 'https://shop.example/?wc-api=btcpaygf_default',
     enabled: true,
     automaticRedelivery: true,
-    authorizedEvents: { everything: false, specificEvents: ['InvoiceSettled', 'InvoicePaymentSettled', 'InvoiceInvalid'] },
+    authorizedEvents: {
+      everything: false,
+      specificEvents: ['InvoiceSettled', 'InvoicePaymentSettled', 'InvoiceInvalid'],
+    },
   }
 
   test('a webhook is an endpoint in the format of BTCPay, and its secret is shown once', async () => {
@@ -299,7 +311,7 @@ describe('Webhooks of a shop', () => {
     expect(JSON.stringify((await testApi.db.query('select data from audit_entry')).rows)).not.toMatch(/f00d|beef/)
   })
 
-  test('an endpoint of our own format is no webhook here, and cannot have a chosen secret', async () => {
+  test('an endpoint of the standard format is no webhook here, and cannot have a chosen secret', async () => {
     const { body } = await testApi.ask('POST', '/v1/webhook_endpoints', { body: { url: 'https://shop.example/own' } })
     expect((await ask('GET', `${store()}/webhooks/${String(body['id'])}`)).status).toBe(404)
     const refused = await testApi.ask('POST', '/v1/webhook_endpoints', {
@@ -311,6 +323,7 @@ describe('Webhooks of a shop', () => {
   test.each([
     [{ ...HOOK, url: 'ftp://shop.example' }, 'url'],
     [{ ...HOOK, secret: 'short' }, 'secret'],
+    [{ ...HOOK, enabled: false }, 'enabled'],
     [{ ...HOOK, authorizedEvents: { specificEvents: ['InvoicePaymentSettled'] } }, 'authorizedEvents'],
     [{}, 'url'],
   ])('the webhook %j is refused with its field', async (body, path) => {
@@ -344,7 +357,11 @@ describe('Requests that are refused', () => {
     const { id } = await create(INVOICE, other)
     const hook = { url: 'https://other.example/hook', authorizedEvents: { everything: true } }
     const { body: webhook } = await ask('POST', `${store(other)}/webhooks`, { body: hook, key: other.key })
-    const paths = [`invoices/${String(id)}`, `invoices/${String(id)}/payment-methods`, `webhooks/${String(webhook['id'])}`]
+    const paths = [
+      `invoices/${String(id)}`,
+      `invoices/${String(id)}/payment-methods`,
+      `webhooks/${String(webhook['id'])}`,
+    ]
     for (const at of [store(), store(other)])
       for (const path of paths) {
         const answer = await ask('GET', `${at}/${path}`)
@@ -372,7 +389,11 @@ describe('Requests that are refused', () => {
   test('the log of requests has no key, no checkout, no secret and no data of a buyer', async () => {
     const from = logged.length
     await create({ ...INVOICE, metadata: { buyerEmail: 'anna@mail.example', buyerName: 'Anna Example' } })
-    const body = { url: 'https://shop.example/logged', secret: 'cafe'.repeat(12), authorizedEvents: { everything: true } }
+    const body = {
+      url: 'https://shop.example/logged',
+      secret: 'cafe'.repeat(12),
+      authorizedEvents: { everything: true },
+    }
     await ask('POST', `${store()}/webhooks`, { body })
     const text = JSON.stringify(logged.slice(from))
     expect(logged.slice(from)).toHaveLength(2)

@@ -18,7 +18,11 @@ const PAYMENT = {
   expires_at: '2026-11-21T21:00:00.000Z',
 }
 
-function render(type: string, payment: Partial<typeof PAYMENT> = {}, secrets: readonly string[] = ['a secret of a shop']) {
+function render(
+  type: string,
+  payment: Partial<typeof PAYMENT> = {},
+  secrets: readonly string[] = ['a secret of a shop'],
+) {
   const object = { ...PAYMENT, ...payment }
   const body = Buffer.from(JSON.stringify({ id: 'evt_1', type, timestamp: AT, data: { object } }))
   const { headers, body: sent } = renderRequest({
@@ -74,11 +78,7 @@ describe('A webhook in the format of BTCPay', () => {
     ['payment.succeeded', {}, { type: 'InvoiceSettled', overPaid: false, manuallyMarked: false }],
     ['payment.succeeded', { exception: 'overpaid' }, { type: 'InvoiceSettled', overPaid: true }],
     ['payment.expired', { status: 'expired' }, { type: 'InvoiceExpired', partiallyPaid: false }],
-    [
-      'payment.expired',
-      { status: 'expired', exception: 'underpaid' },
-      { type: 'InvoiceExpired', partiallyPaid: true },
-    ],
+    ['payment.expired', { status: 'expired', exception: 'underpaid' }, { type: 'InvoiceExpired', partiallyPaid: true }],
     ['payment.failed', { status: 'failed' }, { type: 'InvoiceInvalid', manuallyMarked: false }],
     ['payment.canceled', { status: 'canceled' }, { type: 'InvoiceInvalid', manuallyMarked: true }],
     ['payment.refunded', { status: 'refunded' }, { type: 'InvoiceInvalid', manuallyMarked: false }],

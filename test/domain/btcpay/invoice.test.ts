@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { getInvoiceState, listPaymentStatuses } from '../../../src/domain/btcpay/invoice.ts'
+import { INVOICE_EVENTS, isMapped } from '../../../src/domain/btcpay/events.ts'
+import { getInvoiceState, INVOICE_STATES, listPaymentStatuses } from '../../../src/domain/btcpay/invoice.ts'
 import { PAYMENT_STATUSES, type PaymentException, type PaymentStatus } from '../../../src/domain/payment/payment.ts'
+import { GUIDES } from '../../../src/web/docs/guides.ts'
 
 /** Each status of a payment by each exception that it can have, as BTCPay's words. */
 const EXPECTED: Readonly<Record<PaymentStatus, Partial<Record<PaymentException | 'none', string>>>> = {
@@ -51,6 +53,16 @@ describe('A payment as an invoice of BTCPay', () => {
         // As `isSettled` of BTCPay's client for PHP decides.
         expect(shown === 'Settled' || additionalStatus === 'PaidLate').toBe(status === 'succeeded')
       }
+  })
+
+  test('the guide has the same table', () => {
+    const rows = PAYMENT_STATUSES.map((status) => {
+      const type = `payment.${status}`
+      const event = isMapped(type) ? ` \`${INVOICE_EVENTS[type]}\`` : ''
+      return `| \`${status}\` | \`${INVOICE_STATES[status].status}\` |${event} |`
+    })
+    const table = (GUIDES['btcpay'] ?? '').split('\n').filter((line) => /^\| `\w+` \| `/.test(line))
+    expect(table).toEqual(rows)
   })
 
   test('a filter by a status of invoices finds the payments that are shown with it', () => {

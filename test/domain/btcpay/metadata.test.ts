@@ -3,7 +3,12 @@ import { readInvoiceMetadata, renderInvoiceMetadata } from '../../../src/domain/
 
 describe('The metadata of an invoice', () => {
   test('the order, the address of the buyer and the description become fields of the payment', () => {
-    const read = readInvoiceMetadata({ orderId: 1042, buyerEmail: 'Anna@Mail.example', itemDesc: 'Two tickets', a: 'b' })
+    const read = readInvoiceMetadata({
+      orderId: 1042,
+      buyerEmail: 'Anna@Mail.example',
+      itemDesc: 'Two tickets',
+      a: 'b',
+    })
     expect(read).toEqual({
       reference: '1042',
       description: 'Two tickets',
@@ -16,7 +21,10 @@ describe('The metadata of an invoice', () => {
     const posData = JSON.stringify({ WooCommerce: { 'Order ID': 77, 'Plugin Version': '2.8.0' } })
     const { metadata } = readInvoiceMetadata({ posData, taxIncluded: 1.5, lines: [{ n: 1 }], none: null })
     expect(metadata).toEqual({ posData, taxIncluded: '1.5', lines: '[{"n":1}]' })
-    expect(renderInvoiceMetadata({ reference: '77', description: null, metadata })).toEqual({ ...metadata, orderId: '77' })
+    expect(renderInvoiceMetadata({ reference: '77', description: null, metadata })).toEqual({
+      ...metadata,
+      orderId: '77',
+    })
   })
 
   test('the name, the addresses and the telephone number of a buyer are not stored', () => {

@@ -1,10 +1,10 @@
 import { type RequestHandler, Router } from 'express'
+import type { ApiScope } from '../../auth/api-key.ts'
+import type { AuthDeps } from '../../auth/auth.ts'
 import { createAuthenticate } from '../../auth/auth.ts'
 import { Problem, type ProblemSettings } from '../../http/problems.ts'
 import { type RequestLogDeps, requestLog } from '../../http/request-log.ts'
 import { onlyMethods } from '../../route.ts'
-import type { ApiScope } from '../../auth/api-key.ts'
-import type { AuthDeps } from '../../auth/auth.ts'
 import { btcpayErrorHandler } from './errors.ts'
 import {
   archiveInvoice,
@@ -20,7 +20,7 @@ import { type FacadeDeps, type Handle, serve } from './serve.ts'
 import { listStoreMethods, listStores, readServer, readStore } from './stores.ts'
 import { createWebhook, deleteWebhook, listWebhooks, readWebhook, updateWebhook } from './webhooks.ts'
 
-/** BTCPay's Greenfield API over the operations of our own, for plugins of shops that know only BTCPay. */
+/** BTCPay's Greenfield API over the operations of `/v1`, for plugins of shops that know only BTCPay. */
 export const BTCPAY_PATH = '/btcpay'
 const API = `${BTCPAY_PATH}/api/v1`
 

@@ -1,14 +1,15 @@
 import type { ErrorRequestHandler } from 'express'
-import { asProblem, logFailure, type ProblemSettings } from '../../http/problems.ts'
 import { PROBLEMS, type ProblemCode } from '../../http/problem-codes.ts'
-import { type Problem } from '../../http/problems.ts'
+import { asProblem, logFailure, type Problem, type ProblemSettings } from '../../http/problems.ts'
 import { noteAnswer } from '../../http/request-log.ts'
 
 /** Errors in the shapes of Greenfield: `[{path, message}]` with 422 for fields, `{code, message}` for the rest. */
 
 export type BtcpayError = {
   readonly status: number
-  readonly body: readonly { readonly path: string; readonly message: string }[] | { readonly code: string; readonly message: string }
+  readonly body:
+    | readonly { readonly path: string; readonly message: string }[]
+    | { readonly code: string; readonly message: string }
 }
 
 /** Fields of our operations by their places in the requests of shops. */
@@ -61,6 +62,10 @@ export function btcpayErrorHandler({ log }: Pick<ProblemSettings, 'log'>): Error
     const { status, body } = toBtcpayError(problem)
     const text = JSON.stringify(body)
     noteAnswer(response, text, problem.code)
-    response.status(status).set({ ...problem.extras.headers }).type('application/json').send(text)
+    response
+      .status(status)
+      .set({ ...problem.extras.headers })
+      .type('application/json')
+      .send(text)
   }
 }

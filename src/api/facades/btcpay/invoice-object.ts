@@ -64,16 +64,18 @@ export function renderInvoiceMethods(payment: ShownPayment): object[] {
       networkFee: '0',
       paymentMethodFee: '0',
       payments:
-        paidAt === null ? [] : [
-            {
-              id: payment.settlement.tx_hash ?? payment.id,
-              receivedDate: toSeconds(paidAt),
-              value: paid,
-              fee: '0',
-              status: status === 'Settled' ? 'Settled' : 'Processing',
-              destination: payment.settlement.destination,
-            },
-          ],
+        paidAt === null
+          ? []
+          : [
+              {
+                id: payment.settlement.tx_hash ?? payment.id,
+                receivedDate: toSeconds(paidAt),
+                value: paid,
+                fee: '0',
+                status: status === 'Settled' ? 'Settled' : 'Processing',
+                destination: payment.settlement.destination,
+              },
+            ],
       additionalData: {},
     },
   ]

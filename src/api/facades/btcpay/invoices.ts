@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { getDecimals, isCurrency } from '../../../domain/currencies.ts'
 import { listPaymentStatuses } from '../../../domain/btcpay/invoice.ts'
 import { readInvoiceMetadata } from '../../../domain/btcpay/metadata.ts'
+import { getDecimals, isCurrency } from '../../../domain/currencies.ts'
 import { isClosed } from '../../../domain/payment/payment.ts'
 import { refuseField } from '../../http/problems.ts'
 import { parseOrExplain } from '../../http/validation.ts'
@@ -20,9 +20,7 @@ const createBody = z.looseObject({
   amount: z.union([z.string(), z.number()], 'must be the amount: invoices without one are not supported'),
   currency: z.string().max(20),
   metadata: metadataField,
-  checkout: z
-    .looseObject({ redirectURL: z.string().nullish(), expirationMinutes: z.number().nullish() })
-    .nullish(),
+  checkout: z.looseObject({ redirectURL: z.string().nullish(), expirationMinutes: z.number().nullish() }).nullish(),
 })
 
 const updateBody = z.looseObject({ metadata: metadataField })
@@ -45,7 +43,7 @@ export const updateInvoice: Handle = async ({ storeId, request, ask }) => {
     metadata: words.metadata,
     ...(isNamed && { customer_email: words.customerEmail }),
   }
-  return renderInvoice(await ask<ShownPayment>(updatePayment, { params: idOf(request.params), body }), storeId)
+  return renderInvoice(await ask<ShownPayment>(updatePayment, { params: readId(request.params), body }), storeId)
 }
 
 /** An open payment is canceled. An invoice that ended stays as it is: payments are never removed from the books. */
@@ -67,12 +65,14 @@ export const markInvoice: Handle = async (call) => {
 }
 
 const findPayment = ({ ask, request }: FacadeCall): Promise<ShownPayment> =>
-  ask(readPayment, { params: idOf(request.params) })
+  ask(readPayment, { params: readId(request.params) })
 
 const cancel = ({ ask, request }: FacadeCall): Promise<ShownPayment> =>
-  ask(cancelPayment, { params: idOf(request.params) })
+  ask(cancelPayment, { params: readId(request.params) })
 
-const idOf = (params: FacadeCall['request']['params']): { readonly id: string } => ({ id: String(params['id'] ?? '') })
+const readId = (params: FacadeCall['request']['params']): { readonly id: string } => ({
+  id: String(params['id'] ?? ''),
+})
 
 /** Seconds: the shortest and the longest time that a payment can have. */
 const [SHORTEST, LONGEST] = [1800, 604_800]
@@ -89,9 +89,11 @@ function toPayment(sent: unknown): object {
     ...(words.reference !== null && { reference: words.reference }),
     ...(words.description !== null && { description: words.description }),
     ...(words.customerEmail !== null && { customer_email: words.customerEmail }),
-    ...(redirectURL !== null && redirectURL !== undefined && redirectURL !== '' && {
-      success_url: fillPlaces(redirectURL, words.reference),
-    }),
+    ...(redirectURL !== null &&
+      redirectURL !== undefined &&
+      redirectURL !== '' && {
+        success_url: fillPlaces(redirectURL, words.reference),
+      }),
     ...(typeof expirationMinutes === 'number' && {
       expires_in: Math.min(Math.max(Math.round(expirationMinutes * 60), SHORTEST), LONGEST),
     }),
@@ -121,8 +123,14 @@ const listQuery = z.looseObject({
   textSearch: z.string().optional(),
   startDate: z.string().optional(),
   endDate: z.string().optional(),
-  take: z.string().regex(/^\d{1,3}$/, 'must be a whole number of at most 3 digits').optional(),
-  skip: z.string().regex(/^\d{1,4}$/, 'must be a whole number of at most 4 digits').optional(),
+  take: z
+    .string()
+    .regex(/^\d{1,3}$/, 'must be a whole number of at most 3 digits')
+    .optional(),
+  skip: z
+    .string()
+    .regex(/^\d{1,4}$/, 'must be a whole number of at most 4 digits')
+    .optional(),
 })
 
 const MOST_TAKEN = 100
@@ -146,9 +154,7 @@ export const listInvoices: Handle = async (call) => {
   const found =
     orders.length === 0
       ? await collect(call, filters, skip + take)
-      : (
-          await Promise.all(orders.map((reference) => collect(call, { ...filters, reference }, skip + take)))
-        ).flat()
+      : (await Promise.all(orders.map((reference) => collect(call, { ...filters, reference }, skip + take)))).flat()
   const sorted = found.toSorted((one, other) => (one.id < other.id ? 1 : -1))
   return sorted.slice(skip, skip + take).map((payment) => renderInvoice(payment, call.storeId))
 }

@@ -9,7 +9,7 @@ import { SiteProblem } from '../../routes/site-problem.ts'
 import { BTCPAY_PATH } from './btcpay.ts'
 import { listScopes } from './permissions.ts'
 
-/** What a browser opens at a BTCPay Server. Each of them leads to a page of our own. */
+/** The addresses that a browser opens at a BTCPay Server. Each of them leads to a page of the platform. */
 
 export type BtcpayPageDeps = { readonly db: Queryable; readonly publicUrl: string }
 

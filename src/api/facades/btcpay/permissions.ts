@@ -20,7 +20,7 @@ export function listPermissions(scopes: readonly string[], storeId: string): str
     .map(([permission]) => `${permission}:${storeId}`)
 }
 
-/** A permission that is unknown, or for one store, needs no scope of its own here. */
+/** An unknown permission needs no scope. */
 export function listScopes(permissions: readonly string[]): ApiScope[] {
   return [...new Set(permissions.flatMap((one) => PERMISSIONS[one.split(':')[0] ?? ''] ?? []))]
 }

@@ -28,14 +28,11 @@ const webhookBody = z.looseObject({
 export const createWebhook: Handle = async ({ request, ask }) => {
   const body = parseOrExplain(webhookBody, request.body)
   const types = readTypes(body) ?? MAPPED_TYPES
+  if (body.enabled === false) throw refuseField('enabled', 'must be true: disable the webhook when it exists')
   const { secret, ...endpoint } = await ask<Endpoint & { readonly secret: string }>(createWebhookEndpoint, {
     body: { url: body.url, enabled_events: types, format: 'btcpay', ...readSecret(body) },
   })
-  const stored =
-    body.enabled === false
-      ? await ask<Endpoint>(updateWebhookEndpoint, { params: { id: endpoint.id }, body: { enabled: false } })
-      : endpoint
-  return { ...renderWebhook(stored), secret }
+  return { ...renderWebhook(endpoint), secret }
 }
 
 export const listWebhooks: Handle = async ({ ask }) => {

@@ -31,17 +31,17 @@
   }
 
   /** @param {unknown} data */
-  const tell = (data) => {
+  const notify = (data) => {
     for (const listener of listeners) listener({ data })
   }
 
   document.addEventListener('pinrail:status', (event) => {
     const { payment: invoiceId, status } = /** @type {CustomEvent} */ (event).detail
-    tell({ invoiceId, status: STATUSES[status] ?? 'Invalid' })
+    notify({ invoiceId, status: STATUSES[status] ?? 'Invalid' })
   })
   document.addEventListener('pinrail:close', () => {
     willLeave()
-    tell('close')
+    notify('close')
   })
 
   /** If the dialog cannot be loaded, the checkout opens as a page. @param {string} invoiceId */

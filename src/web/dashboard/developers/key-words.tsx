@@ -89,7 +89,7 @@ function describeProgramScopes(scopes: readonly string[], all: readonly string[]
 
 type PluginSettingsProps = { readonly apiKey: KeyShown; readonly storeId: string; readonly publicUrl: string }
 
-/** What a plugin that is made for BTCPay Server asks for, if the key can do what such a plugin does. */
+/** The settings of a plugin that is made for BTCPay Server, if the key can do what such a plugin does. */
 export function PluginSettings({ apiKey: { scopes }, storeId, publicUrl }: PluginSettingsProps) {
   if (!scopes.includes('payments:write') || !scopes.includes('webhooks:write')) return null
   return (

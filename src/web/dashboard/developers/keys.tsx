@@ -9,7 +9,16 @@ import { PageHead } from '../../kit/page-head.tsx'
 import { RowLink, Table } from '../../kit/table.tsx'
 import { Ago, spanText, Time } from '../../kit/time.tsx'
 import { type Frame, renderFramed } from '../frame.tsx'
-import { AllowedFrom, isInUse, type KeyShown, KeyState, KeyText, MayDo, NewKeyLink, PluginSettings } from './key-words.tsx'
+import {
+  AllowedFrom,
+  isInUse,
+  type KeyShown,
+  KeyState,
+  KeyText,
+  MayDo,
+  NewKeyLink,
+  PluginSettings,
+} from './key-words.tsx'
 
 export type KeysView = {
   readonly frame: Frame

@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import { TRIES_SHOWN } from '../../../../db/webhooks/event-log.ts'
-import { ALL_EVENT_TYPES, DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES, WEBHOOK_FORMATS } from '../../../../domain/webhook.ts'
+import {
+  ALL_EVENT_TYPES,
+  DEFAULT_EVENT_TYPES,
+  WEBHOOK_EVENT_TYPES,
+  WEBHOOK_FORMATS,
+} from '../../../../domain/webhook.ts'
 import { MISTAKES, type Mistake } from '../../../../domain/webhook-diagnosis.ts'
 import { DELETED_ENDPOINT, DIAGNOSIS, ENDPOINT, ENDPOINT_WITH_SECRET } from '../../../document/endpoint-examples.ts'
 import { DELIVERY, REDELIVERY, TEST_EVENT } from '../../../document/examples.ts'
@@ -29,7 +34,8 @@ export const createEndpointBody = z.strictObject({
   description: description.optional(),
   enabled_events: eventTypes.default([...DEFAULT_EVENT_TYPES]),
   format: z.enum(WEBHOOK_FORMATS).default('standard').meta({
-    description: '`standard`: Standard Webhooks. `btcpay`: as BTCPay Server sends them, for plugins of shops. It cannot change.',
+    description:
+      '`standard`: Standard Webhooks. `btcpay`: as BTCPay Server sends them, for plugins of shops. It cannot change.',
   }),
   secret: ownSecret.optional(),
 })

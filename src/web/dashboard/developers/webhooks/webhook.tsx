@@ -245,8 +245,8 @@ function VerifyBtcpay() {
   return (
     <Card id="verify" title="Verify a webhook" lead="Plugins that are made for BTCPay Server do this automatically.">
       <p>
-        The header <code>BTCPay-Sig</code> is <code>sha256=</code> and the HMAC-SHA-256 of the raw body with the secret, in
-        hexadecimal digits. <a href="/docs/btcpay">What a plugin receives</a>
+        The header <code>BTCPay-Sig</code> is <code>sha256=</code> and the HMAC-SHA-256 of the raw body with the secret,
+        in hexadecimal digits. <a href="/docs/btcpay">What a plugin receives</a>
       </p>
     </Card>
   )
