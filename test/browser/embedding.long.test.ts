@@ -73,6 +73,30 @@ describe('Embedding by a merchant', () => {
     })
   })
 
+  describe('The script of BTCPay for shops', () => {
+    test('the script opens the checkout of an invoice over the page, and reports its status and the closing', async () => {
+      await newPayment({ provider: 'wallet_app' })
+      await open()
+      await openMerchantPage((html) =>
+        html.replace(/<script src.*<\/script>/, `<script src="${fixture.url}/btcpay/modal/btcpay.js"></script>`),
+      )
+      await page.evaluate((id) => {
+        const btcpay = Reflect.get(window, 'btcpay')
+        const received: unknown[] = []
+        Object.assign(window, { received })
+        btcpay.onModalReceiveMessage(({ data }: { data: unknown }) => received.push(data))
+        btcpay.showInvoice(id)
+      }, payment.id)
+      await heading('Pay in your banking app').waitFor()
+      const receivedData = () => page.evaluate(() => Reflect.get(window, 'received') as unknown[])
+      await until(receivedData, (all) => all.length > 0)
+      await page.evaluate(() => Reflect.get(window, 'btcpay').hideFrame())
+      await dialog().waitFor({ state: 'detached' })
+      const all = await until(receivedData, (received) => received.length > 1)
+      expect(all).toEqual([{ invoiceId: payment.id, status: 'New' }, 'close'])
+    })
+  })
+
   describe('The dialog', () => {
     test('the dialog is accessible, fits, and gives the focus back', async () => {
       await open()

@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import { z } from 'zod'
 import { newPayment } from '../../../scripts/test/new-payment.ts'
 import { createTestDatabase } from '../../../scripts/test/services/databases.ts'
+import { createBtcpayPages } from '../../../src/api/facades/btcpay/pages.ts'
 import { createOpenPages } from '../../../src/api/live/open-pages.ts'
 import { type CheckoutDeps, createCheckoutRouter } from '../../../src/api/routes/checkout/checkout.ts'
 import { onlyOurAddress } from '../../../src/api/routes/our-address.ts'
@@ -80,6 +81,7 @@ export async function createCheckoutFixture(changes: Partial<CheckoutDeps> = {})
   app.set('query parser', 'simple')
   app.use(onlyOurAddress({ platform: PLAIN_PLATFORM, publicUrl: server.url, trustProxyHops: 0 }))
   app.use(createCheckoutRouter(deps))
+  app.use(createBtcpayPages(deps))
 
   return {
     url: server.url,
