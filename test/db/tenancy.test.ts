@@ -30,6 +30,8 @@ const OWNED = [
   'payment_link',
   'attempt',
   'refund',
+  'dispute',
+  'dispute_answer',
   'timeline_entry',
   'wallet',
   'api_key',
@@ -83,6 +85,18 @@ async function furnish(tenant: Tenant): Promise<void> {
     `update payment set payout = 'paid', provider_used = 'card_partner', paid_attempt_id = $2, charge_currency = 'EUR',
        confirmed_minor = 100 where id = $1`,
     [payment, attempt],
+  )
+  const dispute = newId('dispute')
+  await run(
+    `insert into dispute (id, payment_id, attempt_id, merchant_id, livemode, provider, partner_dispute, kind, status,
+       reason, amount_minor, currency, taken_minor, answered_at, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, 'card_partner', 'd', 'inquiry', 'needs_response', 'other', 60, 'EUR', 0, 'api', now(), now())`,
+    [dispute, payment, attempt, merchantId, livemode],
+  )
+  await run(
+    `insert into dispute_answer (id, dispute_id, merchant_id, livemode, kind, submit, texts, files, created_at)
+     values ($1, $2, $3, $4, 'accept', true, '{}', '{}', now())`,
+    [newId('request'), dispute, merchantId, livemode],
   )
   await run(REFUND, [newId('refund'), payment, attempt, merchantId, livemode])
   await run(

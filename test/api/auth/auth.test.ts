@@ -21,6 +21,7 @@ import { moveIntoPast } from '../../../src/db/test-mode/clock.ts'
 import { newId } from '../../../src/ids.ts'
 import { plant } from '../../deps/two-modes.ts'
 import { withDiagnosis } from '../support/diagnosis.ts'
+import { plantDispute } from '../support/disputes.ts'
 import { insertOwnAddresses } from '../support/own-addresses.ts'
 import { plantRefund } from '../support/refunds.ts'
 import { plantRequest, type Row, rowsFor, type SeededApi, seedApi } from '../support/seeded-api.ts'
@@ -540,6 +541,7 @@ describe('The authentication matrix', () => {
     'payment',
     'settled',
     'refund',
+    'dispute',
     'link',
     'endpoint',
     'event',
@@ -581,9 +583,12 @@ describe('The authentication matrix', () => {
       at: new Date().toISOString(),
     })
     const planted = await plantRefund(testApi.db, tenant)
+    const { rows: paid } = await testApi.db.query('select id from attempt where payment_id = $1', [planted.settled])
+    const { id: dispute } = await plantDispute(testApi.db, tenant, { attemptId: paid[0].id })
     return {
       payment,
       ...planted,
+      dispute,
       link: made.id,
       endpoint,
       event,
@@ -603,10 +608,12 @@ describe('The authentication matrix', () => {
     apiKey,
     channel,
     loggedRequest,
+    dispute,
   }: Things) {
     const found = await Promise.all([
       testApi.db.query('select * from payment where id = any($1)', [[payment, settled]]),
       testApi.db.query('select * from refund where id = $1', [refund]),
+      testApi.db.query('select * from dispute where id = $1', [dispute]),
       testApi.db.query('select * from payment_link where id = $1', [link]),
       testApi.db.query('select * from webhook_endpoint where id = $1', [endpoint]),
       testApi.db.query('select * from delivery where event_id = $1', [event]),
