@@ -40,6 +40,8 @@ export function createPinrail(options: ClientOptions) {
       stopWalletChange: () => call('stopWalletChange'),
       readBrand: () => call('readBrand'),
       setBrand: (body: Body<'setBrand'>) => call('setBrand', { body }),
+      readDeductions: () => call('readDeductions'),
+      setDeductions: (body: Body<'setDeductions'>) => call('setDeductions', { body }),
       readEmbedding: () => call('readEmbedding'),
       setEmbedding: (body: Body<'setEmbedding'>) => call('setEmbedding', { body }),
     },

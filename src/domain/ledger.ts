@@ -75,10 +75,15 @@ export function returned(fact: { paymentId: string; reference: string; micro: Mi
 
 /**
  * Books that a refund has taken the merchant's USDC, which lowers the cost of the exposure: the partner's part is booked
- * by the payment.
+ * by the payment. `from`: `suspense` for USDC at the refund's address, `reserve` for what payouts lack.
  */
-export function refundTaken(fact: { paymentId: string; reference: string; micro: MicroUsdc }): Booking {
-  return usdcLines('refund_taken', fact, ['suspense', 'exchange'])
+export function refundTaken(fact: {
+  paymentId: string
+  reference: string
+  micro: MicroUsdc
+  from: 'suspense' | 'reserve'
+}): Booking {
+  return usdcLines('refund_taken', fact, [fact.from, 'exchange'])
 }
 
 export function swept(fact: { paymentId: string; reference: string; micro: MicroUsdc }): Booking {

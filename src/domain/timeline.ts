@@ -100,6 +100,9 @@ const NOTES = {
   'payment.chargeback_won': ['partner', 'Money that the partner had reversed is there again: the loss is booked back'],
   'payment.reserve_released': ['system', 'The reserve was released'],
   'payment.reserve_held_again': ['operator', 'The release of the reserve was void, so it is held back again'],
+  'payment.deducted': ['system', 'A part of the payout pays for a refund of another payment'],
+  'payment.deduction_released': ['system', 'The refund has not taken what was deducted for it: it was released'],
+  'payment.deduction_held_again': ['operator', 'The release of the deduction was void, so it is held back again'],
   'payment.transfer_replaced': [
     'system',
     'The block of the transfer was replaced; the transfer is final in another block',
@@ -108,6 +111,7 @@ const NOTES = {
   'refund.created': ['merchant', 'A refund was created: it waits for USDC of the merchant'],
   'refund.signed': ['merchant', 'The merchant signed the transfer that pays for the refund'],
   'refund.received': ['system', 'USDC arrived at the address of the refund'],
+  'refund.deducted': ['system', 'USDC for the refund was deducted from payouts that are final'],
   'refund.funded': ['system', 'The USDC for the refund is final'],
   'refund.asked': ['system', 'The partner was asked to refund the buyer'],
   'refund.succeeded': ['partner', 'The partner has refunded the buyer'],

@@ -77,7 +77,8 @@ export function createSettlementHooks(
     if (isId('reserveRelease', proof.ownerId)) return bookAll(tx, gas, new Date(context.now()).toISOString())
     await changeAndRelay(tx, proof.ownerId, (draft) => {
       for (const booking of gas) draft.addBooking(booking)
-      draft.setPayment({ payout: 'void', stoppedFor: null })
+      // The refund looks for other payouts.
+      draft.setPayment({ payout: 'void', stoppedFor: null, deduction: null })
       draft.addNote(
         createNote('payment.payout_voided', {
           proof: proof.kind,

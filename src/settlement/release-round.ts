@@ -3,8 +3,9 @@ import { lockPayments } from '../db/payments/payments.ts'
 import {
   type DueReserves,
   isDifferenceAccepted,
-  listDuePayments,
+  listDueParts,
   listDueReserves,
+  listWholeReserves,
   nameRelease,
   type ReleasePart,
   readForgottenRelease,
@@ -15,6 +16,7 @@ import {
 import type { SettlementScope } from '../db/settlement/context.ts'
 import type { Hex } from '../domain/hex.ts'
 import { add, formatUsdc, type MicroUsdc, subtract } from '../domain/money.ts'
+import type { Payment } from '../domain/payment/payment-object.ts'
 import { getReserved } from '../domain/payment/reserve.ts'
 import { shareRelease } from '../domain/settlement/reserve-release.ts'
 import { createNote } from '../domain/timeline.ts'
@@ -34,7 +36,7 @@ export type ReleaseDeps = {
 }
 
 /**
- * Releases the reserves that are due: those of a merchant and a day by one payout, in one transaction with the books. A
+ * Releases the reserves that are due, and deductions that refunds have not taken: those of a merchant and a day by one payout, in one transaction with the books. A
  * release that fails delays no other. Returns the number of releases.
  */
 export function createReleaseRound(deps: ReleaseDeps): () => Promise<number> {
@@ -76,13 +78,15 @@ export async function holdBackAgain(tx: Tx, context: ChangeContext, releaseId: s
   await changeLockedPayments(
     tx,
     context,
-    parts.map(({ paymentId, micro }) => ({
+    parts.map(({ paymentId, of, micro }) => ({
       id: paymentId,
       change: (draft) => {
-        const { reserveReleasedMicro } = draft.state.payment
-        draft.setPayment({ reserveReleasedMicro: subtract(reserveReleasedMicro, micro), reserveReleaseId: null })
+        const { reserveReleasedMicro, deduction } = draft.state.payment
+        if (of === 'reserve')
+          draft.setPayment({ reserveReleasedMicro: subtract(reserveReleasedMicro, micro), reserveReleaseId: null })
+        else draft.setPayment({ deduction: deduction && { ...deduction, releaseId: null } })
         draft.addNote({
-          ...createNote('payment.reserve_held_again', { reserve_release: releaseId }),
+          ...createNote(`payment.${of}_held_again`, { reserve_release: releaseId }),
           actor: 'operator',
         })
       },
@@ -97,11 +101,12 @@ async function release(
   { context, scope, getTreasury }: ReleaseDeps,
   { reserves, today }: { readonly reserves: DueReserves; readonly today: string },
 ): Promise<boolean> {
-  const listed = await listDuePayments(tx, scope, reserves)
-  const locked = [...(await lockPayments(tx, listed)).values()]
-  const due = locked.flatMap(({ payment }) =>
-    payment.reservedMicro === '0' ? [] : { paymentId: payment.id, micro: payment.reservedMicro },
-  )
+  const listed = await listDueParts(tx, scope, reserves)
+  const locked = await lockPayments(tx, [...new Set(listed.map(({ paymentId }) => paymentId))])
+  const due = listed.flatMap((part) => {
+    const micro = readHeld(part, locked.get(part.paymentId)?.payment)
+    return micro === '0' ? [] : { ...part, micro }
+  })
   if (due.length === 0) return false
   const named = await nameRelease(tx, scope, { ...reserves, today })
   if (named === null) return false
@@ -109,16 +114,25 @@ async function release(
   await changeLockedPayments(
     tx,
     context,
-    parts.map(({ paymentId, micro }) => ({
+    parts.map(({ paymentId, of, micro }) => ({
       id: paymentId,
       change: (draft) => {
-        const { reserveReleasedMicro } = draft.state.payment
-        draft.setPayment({ reserveReleasedMicro: add(reserveReleasedMicro, micro), reserveReleaseId: named.id })
-        draft.addNote(createNote('payment.reserve_released', { reserve_release: named.id, released_micro: micro }))
+        const { reserveReleasedMicro, deduction } = draft.state.payment
+        if (of === 'reserve')
+          draft.setPayment({ reserveReleasedMicro: add(reserveReleasedMicro, micro), reserveReleaseId: named.id })
+        else draft.setPayment({ deduction: deduction && { ...deduction, releaseId: named.id } })
+        draft.addNote(createNote(`payment.${of}_released`, { reserve_release: named.id, released_micro: micro }))
       },
     })),
   )
   return true
+}
+
+/** Returns the micro-USDC that the locked payment still holds back. */
+function readHeld({ of }: ReleasePart, payment: Payment | undefined): MicroUsdc {
+  if (of === 'reserve') return payment?.reservedMicro ?? '0'
+  const deduction = payment?.deduction ?? null
+  return deduction === null || deduction.releaseId !== null ? '0' : deduction.micro
 }
 
 type Release = DueReserves & { readonly id: string; readonly day: string; readonly due: readonly ReleasePart[] }
@@ -142,17 +156,26 @@ async function pay(
   return parts
 }
 
-/** Shares what the chain has paid, if an operator has accepted that it is not what is due. Otherwise throws. */
+/**
+ * Shares what the chain has paid, if an operator has accepted that it is not what is due: first among the deductions, which
+ * are released whole. Otherwise throws.
+ */
 async function shareAccepted(
   tx: Tx,
   scope: SettlementScope,
   { id, paid, due, ...reserves }: Release & { readonly paid: { readonly micro: MicroUsdc } },
 ): Promise<readonly ReleasePart[]> {
   const isAccepted = await isDifferenceAccepted(tx, scope, id)
-  const listed = isAccepted ? await listDuePayments(tx, scope, { ...reserves, isWhole: true }) : []
+  const listed = isAccepted ? await listWholeReserves(tx, scope, reserves) : []
   const locked = [...(await lockPayments(tx, listed)).values()]
+  let left = paid.micro
+  const deductions = due.filter(({ of, micro }) => {
+    if (!isAccepted || of !== 'deduction' || BigInt(micro) > BigInt(left)) return false
+    left = subtract(left, micro)
+    return true
+  })
   const shared = shareRelease(
-    paid.micro,
+    left,
     locked.map(({ payment }) => ({
       paymentId: payment.id,
       heldMicro: payment.reservedMicro,
@@ -160,5 +183,5 @@ async function shareAccepted(
     })),
   )
   if (shared === null) throw new ReleaseDiffers(id, { paid: paid.micro, due: sum(due) })
-  return shared
+  return [...deductions, ...shared.map((part) => ({ ...part, of: 'reserve' as const }))]
 }

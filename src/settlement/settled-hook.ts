@@ -1,5 +1,6 @@
 import type { Tx } from '../db/db.ts'
 import { bookAll } from '../db/ledger.ts'
+import { wakeDeducting } from '../db/refunds/deductions.ts'
 import { recordPaidReleases } from '../db/reserves/releases.ts'
 import { recordEvents } from '../db/webhooks/events.ts'
 import { isId } from '../domain/ids.ts'
@@ -68,6 +69,9 @@ function recordSettlement(draft: LockedDraft, settlement: Settlement): void {
     return
   }
   for (const booking of listBookings(settlement)) draft.addBooking(booking)
+  const { deduction } = draft.state.payment
+  // What the payout lacks counts for its refund from now on.
+  if (deduction !== null) draft.addStatement(wakeDeducting(deduction.refundId))
   draft.setCause({ why: 'settled', data: fact })
   draft.setFunds(withPaidOut(toFunds(draft.state), BigInt(settlement.microUsdc)))
 }

@@ -14,7 +14,7 @@ export type RefundInput = {
 /** The row has changed, or a callback of its partner arrived: the run reads the row, and asks the partner if it waits for it. */
 export const refundChanged = defineSignal('refundChanged')
 
-/** Waits until the refund has its address. */
+/** Waits until the refund is opened. */
 export const openRefund = defineUpdate<void, []>('openRefund')
 
 /** Takes a signature of the refund's `typed_data`. The token checks it. */

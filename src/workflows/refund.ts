@@ -112,7 +112,7 @@ class RefundRun {
     })
     setHandler(messages.openRefund, async () => {
       await condition(
-        () => this.#refund !== null && (this.#refund.hasAddress || this.#refund.status !== 'awaiting_funds'),
+        () => this.#refund !== null && (this.#refund.isOpened || this.#refund.status !== 'awaiting_funds'),
       )
     })
     setHandler(messages.fundRefund, async ({ signature }) => {

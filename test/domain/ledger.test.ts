@@ -15,13 +15,14 @@ test('USDC at an address of the platform is in suspense until its payment takes 
   ])
 })
 
-test('USDC at the address of a refund is taken by the platform, or goes back to the merchant', () => {
+test('USDC at the address of a refund, or deducted for it, is taken by the platform, or goes back to the merchant', () => {
   const fact = { paymentId: 'pay_1', reference: 're_1', micro: '7' }
-  expect(listFacts(ledger.refundTaken(fact))).toEqual([
-    'refund_taken re_1 pay_1',
-    'suspense USDC 7',
-    'exchange USDC -7',
-  ])
+  for (const from of ['suspense', 'reserve'] as const)
+    expect(listFacts(ledger.refundTaken({ ...fact, from }))).toEqual([
+      'refund_taken re_1 pay_1',
+      `${from} USDC 7`,
+      'exchange USDC -7',
+    ])
   expect(listFacts(ledger.returned(fact))).toEqual(['returned re_1 pay_1', 'suspense USDC 7', 'deposits USDC -7'])
 })
 

@@ -63,7 +63,7 @@ describe('payouts', () => {
         day,
         recipient,
         micro,
-        parts: [{ paymentId, micro }],
+        parts: [{ of: 'reserve', paymentId, micro }],
         treasury,
         at,
       }),

@@ -22,7 +22,7 @@ import { readOpenPayout } from '../../src/db/settlement/observer/forgotten-payou
 import { payoutInsert, stopPayout } from '../../src/db/settlement/payouts.ts'
 import type { Currency } from '../../src/domain/currencies.ts'
 import type { Hex } from '../../src/domain/hex.ts'
-import type { Money } from '../../src/domain/money.ts'
+import { isZero, type Money, subtract } from '../../src/domain/money.ts'
 import type { NewPayment } from '../../src/domain/payment/new-payment.ts'
 import type { PartnerOrder } from '../../src/domain/payment/partner.ts'
 import { withReading } from '../../src/domain/payment/reading.ts'
@@ -30,7 +30,7 @@ import type { RefillPartner } from '../../src/domain/settlement/refill.ts'
 import { newId } from '../../src/ids.ts'
 import { createBridge } from '../../src/partners/bridge/bridge.ts'
 import { createFloatConverter } from '../../src/partners/converter/float-converter.ts'
-import type { PaymentPartner } from '../../src/partners/provider.ts'
+import type { PaymentPartner, RefundResult } from '../../src/partners/provider.ts'
 import { changeLockedPayment, changePayment } from '../../src/payments/change-payment.ts'
 import { voidPayout } from '../../src/payments/void-payout.ts'
 import { createSimulatedBridge, type SimulatedBridge } from '../../src/sandbox/bridge/bridge.ts'
@@ -91,10 +91,25 @@ export async function createFloatFixture({ reserveMicro, settlementDays, leastMi
   const partner = createBridge({ url, apiKey: API_KEY, customer: 'cust_1', treasury })
 
   const orders = new Map<string, PartnerOrder>()
+  /** By key. */
+  const refunded = new Map<string, RefundResult>()
+  let refundAnswer: RefundResult = { kind: 'refunded' }
   const walletApp: PaymentPartner = {
     name: 'wallet_app',
     openOrder: () => Promise.reject(new Error('no order is opened in this test')),
     readOrder: async ({ attemptId }) => orders.get(attemptId) ?? null,
+    findRefund: async ({ key }) => refunded.get(key) ?? null,
+    async refundOrder({ attemptId, key, amount }) {
+      const known = refunded.get(key)
+      if (known !== undefined && known.kind !== 'pending') return known
+      refunded.set(key, refundAnswer)
+      const order = orders.get(attemptId)
+      if (order?.received == null || amount === null) throw new Error(`nobody has paid ${attemptId}`)
+      const received = { ...order.received, minor: subtract(order.received.minor, amount.minor) }
+      if (refundAnswer.kind === 'refunded')
+        orders.set(attemptId, isZero(received.minor) ? { ...order, status: 'refunded' } : { ...order, received })
+      return refundAnswer
+    },
   }
   const deps: PaymentDeps = {
     db,
@@ -133,6 +148,10 @@ export async function createFloatFixture({ reserveMicro, settlementDays, leastMi
       return bridge
     },
     advance: (ms: number) => void (now += ms),
+    /** The partner's next answers to requests of refunds. */
+    answerRefunds: (answer: RefundResult) => void (refundAnswer = answer),
+    /** The keys of the refunds that the partner has. */
+    refundKeys: () => [...refunded.keys()],
     /** Bridge's process ends and starts again. */
     restartBridge: async () => {
       await bridge.close()

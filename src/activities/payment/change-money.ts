@@ -61,7 +61,7 @@ async function voidPayout(draft: PaymentDraft, tx: Tx, payouts: PayoutQueue): Pr
   const { id } = draft.state.payment
   const asked = await payouts.void(tx, id)
   if (asked === 'none' && (await payouts.open(tx, id)) === null)
-    return draft.setPayment({ payout: 'none', stoppedFor: null, takenSale: null, usdc: null })
+    return draft.setPayment({ payout: 'none', stoppedFor: null, takenSale: null, usdc: null, deduction: null })
   draft.setPayment({ payout: 'voiding', stoppedFor: null })
   draft.addNote(createNote('payment.void_asked'))
 }

@@ -1,5 +1,6 @@
 import { CompleteAsyncError } from '@temporalio/activity'
 import { loadPayment } from '../../db/payments/payments.ts'
+import { hasClaims, lockClaims } from '../../db/refunds/deductions.ts'
 import type { Hex } from '../../domain/hex.ts'
 import { conversionKey } from '../../domain/ids.ts'
 import { isWithinPercent } from '../../domain/money.ts'
@@ -8,6 +9,7 @@ import { findOpenSale, toFunds, toMoney } from '../../domain/payment/funds/store
 import type { Attempt, PaymentWithAttempts, StoredSale } from '../../domain/payment/payment-object.ts'
 import { getPayoutMicro } from '../../domain/payment/reserve.ts'
 import type { ActivityAnswer } from '../../domain/payment/snapshot.ts'
+import { type Claim, decideDeduction } from '../../domain/refund/deduction.ts'
 import { createNote } from '../../domain/timeline.ts'
 import type { Conversion, EndedConversion } from '../../partners/converter/converter.ts'
 import { type Change, ConditionNotMet } from '../../payments/change-payment.ts'
@@ -15,7 +17,7 @@ import type { PaymentDraft } from '../../payments/payment-draft.ts'
 import { notYet, waitAfter } from '../failure.ts'
 import { readAnswer } from './answer.ts'
 import { applyOrder } from './apply-order.ts'
-import { changeMoney } from './change-money.ts'
+import { changeLockedMoney, changeMoney } from './change-money.ts'
 import { callSignal, createReading, isSilence, noAnswer, rateToLock, toAsk, toOrderRef } from './partner-calls.ts'
 import type { PaymentDeps } from './payment-deps.ts'
 
@@ -55,7 +57,7 @@ function moveMoney(
   const attempt = state.attempts.find(({ id }) => id === state.payment.paidAttemptId)
   if (attempt === undefined) throw new Error(`${state.payment.id} has no money`)
   if (!isConfirmed(deps, attempt)) return confirm(deps, attempt)
-  if (step === 'hand_over') return changeState(deps, state, (draft) => handOver(deps, draft))
+  if (step === 'hand_over') return handOverForRefunds(deps, state)
   const sale = findOpenSale(state)
   return sale === null ? lockRate(deps, state, attempt) : sell(deps, state, { attempt, sale })
 }
@@ -113,15 +115,16 @@ type Answered = {
   readonly why: string
 }
 
-function recordAnswer(
+async function recordAnswer(
   deps: PaymentDeps,
   state: PaymentWithAttempts,
   { sale, answer, stuckIfEnded, why }: Answered,
 ): Promise<PaymentWithAttempts> {
   if (answer.kind === 'pending') return waitOrMarkStuck(deps, state, { why, seconds: answer.retryAfterSeconds })
+  const isDeducted = answer.kind === 'filled' && (await hasClaims(deps.db, state.payment, getNow(deps)))
   return changeState(deps, state, (draft) => {
     if (!isOpen(draft, sale)) return
-    if (answer.kind === 'filled') return recordFill(deps, draft, { sale, fill: answer })
+    if (answer.kind === 'filled') return recordFill(deps, draft, { sale, fill: answer, isDeducted })
     draft.setSale({ ...sale, state: 'ended' })
     draft.setPayment({ stuck: stuckIfEnded })
   }).catch((error: unknown) => {
@@ -141,11 +144,16 @@ function pendingIfPartner(error: unknown): Extract<Conversion, { kind: 'pending'
 
 type Fill = { readonly microUsdc: string; readonly reference: string }
 
-/** An operator cannot have agreed to a fill before it was made, unless it is near the locked rate. */
+const getNow = ({ context }: PaymentDeps): string => new Date(context.now()).toISOString()
+
+/**
+ * An operator cannot have agreed to a fill before it was made, unless it is near the locked rate. `isDeducted`: the payout
+ * may have to pay for a refund, so that a later step hands it over.
+ */
 function recordFill(
   deps: PaymentDeps,
   draft: PaymentDraft,
-  { sale, fill }: { readonly sale: StoredSale; readonly fill: Fill },
+  { sale, fill, isDeducted }: { readonly sale: StoredSale; readonly fill: Fill; readonly isDeducted: boolean },
 ): void {
   const filled: StoredSale = { ...sale, state: 'filled', fill: BigInt(fill.microUsdc), reference: fill.reference }
   // In the statement that hands the payout over: what is promised was there, and is promised once.
@@ -154,17 +162,32 @@ function recordFill(
   draft.setPayment({ stuck: null, ...(isFillNear(fill, sale, draft) ? {} : { agreed: null }) })
   draft.advanceFunds()
   const attempt = draft.state.attempts.find(({ id }) => id === sale.accountId)
-  if (attempt !== undefined && isConfirmed(deps, attempt)) handOver(deps, draft)
+  if (!isDeducted && attempt !== undefined && isConfirmed(deps, attempt)) handOver(deps, draft)
 }
 
 /** An operator's decision about too little money does not cover a fill far off the rate. */
 const isFillNear = ({ microUsdc }: Fill, { gross }: StoredSale, { state: { payment } }: PaymentDraft): boolean =>
   isWithinPercent(microUsdc, gross.toString(), payment.fillTolerancePercent)
 
-function handOver({ payouts }: PaymentDeps, draft: PaymentDraft): void {
+/** Deducts what refunds need from the payout, if there are any: they are locked, so that no other payout does the same. */
+async function handOverForRefunds(deps: PaymentDeps, state: PaymentWithAttempts): Promise<PaymentWithAttempts> {
+  const { payment } = state
+  if (!(await hasClaims(deps.db, payment, getNow(deps))))
+    return changeState(deps, state, (draft) => handOver(deps, draft))
+  const { state: after } = await changeLockedMoney(deps, payment.id, async (draft, tx) => {
+    handOver(deps, draft, await lockClaims(tx, payment, draft.at))
+  })
+  return after
+}
+
+function handOver({ payouts }: PaymentDeps, draft: PaymentDraft, claims: readonly Claim[] = []): void {
   const { payment } = draft.state
   if (findMoneyStep(toFunds(draft.state)).do !== 'hand_over' || payment.usdc === null) return
-  draft.setPayment({ payout: 'handed' })
+  const { usdc } = payment
+  const deduction = decideDeduction(getPayoutMicro({ ...payment, usdc, deduction: null }), claims)
+  if (deduction !== null)
+    draft.addNote(createNote('payment.deducted', { for_refund: deduction.refundId, deducted_micro: deduction.micro }))
+  draft.setPayment({ payout: 'handed', deduction })
   draft.addStatement(
     payouts.queue({
       paymentId: payment.id,
@@ -173,7 +196,7 @@ function handOver({ payouts }: PaymentDeps, draft: PaymentDraft): void {
       token: payment.token as Hex,
       treasury: payouts.getTreasury(payment.id),
       recipient: payment.destination as Hex,
-      microUsdc: getPayoutMicro({ ...payment, usdc: payment.usdc }),
+      microUsdc: getPayoutMicro({ ...payment, usdc, deduction }),
     }),
   )
 }

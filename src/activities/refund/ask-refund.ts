@@ -1,5 +1,6 @@
 import type { PaymentWithCallbacks } from '../../db/payments/payments.ts'
 import { loadPayment } from '../../db/payments/payments.ts'
+import { findDeductions } from '../../db/refunds/deductions.ts'
 import { hasRefundUsdc, loadRefund } from '../../db/refunds/refunds.ts'
 import { freeUnits } from '../../domain/payment/funds/account.ts'
 import { toAccount } from '../../domain/payment/funds/stored-funds.ts'
@@ -17,6 +18,8 @@ import { createRefundAnswer, type RefundDeps } from './refund-deps.ts'
 
 /** Seconds after which a try that met another change of the payment is made again. */
 const AGAIN_SECONDS = 1
+/** Seconds between two looks at what the chain has shown since a backup was restored. */
+const UNSURE_SECONDS = 60
 
 /**
  * Has the partner give the money back, under the id of the refund. The request is stored before the partner is asked,
@@ -45,7 +48,7 @@ async function begin(deps: RefundDeps, known: Refund): Promise<ChangedRefund> {
   const { attempt: asked } = await findAttempt(deps, known)
   const found = await deps.partners[asked.provider].findRefund?.({ ...toOrderRef(asked), key: id }, callSignal())
   const isRequested = found !== undefined && found !== null
-  if (!isRequested && !(await hasRefundUsdc(deps.db, id))) return fail(deps, known, { why: 'usdc_returned' })
+  if (!isRequested && !(await hasUsdc(deps, known))) return fail(deps, known, { why: 'usdc_returned' })
   if (status === 'pending') return { refund: known, events: [] }
   const reading = await readOrder(deps, { paymentId, attemptId })
   return changeRefund(deps.db, deps.context, {
@@ -59,6 +62,13 @@ async function begin(deps: RefundDeps, known: Refund): Promise<ChangedRefund> {
       setRefund({ status: 'pending', partnerKey: id })
     },
   })
+}
+
+async function hasUsdc({ db }: RefundDeps, refund: Refund): Promise<boolean> {
+  if (refund.fundFrom === 'wallet') return hasRefundUsdc(db, refund.id)
+  const deductions = await findDeductions(db, refund)
+  if (deductions === 'unsure') throw notYet('the chain must show what the restored backup lacks', UNSURE_SECONDS)
+  return deductions === 'there'
 }
 
 async function callPartner(deps: RefundDeps, refund: Refund): Promise<RefundResult> {

@@ -94,6 +94,7 @@ const SUM = {
   converted_usdc: '108.378320',
   fee_usdc: '4.877024',
   reserved_usdc: '0.000000',
+  deducted_usdc: '0.000000',
   released_usdc: '0.000000',
   charged_back_usdc: '0.000000',
   received_usdc: '103.501296',

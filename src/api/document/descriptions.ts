@@ -129,6 +129,11 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'reserve.due_on': 'The day (UTC) from which it is released. Null: not settled yet.',
   'reserve.released_usdc': 'What was released to your wallet.',
   'reserve.release': 'The last release of it, which is one transfer for all reserves of a day. Null: none.',
+  deduction:
+    'What the payout lacks because it pays for a refund of another payment (`fund_from: next_payouts`). Null: nothing.',
+  'deduction.usdc': 'What was deducted of `net_usdc`.',
+  'deduction.refund': 'The refund that it pays for.',
+  'deduction.release': 'The release that pays it to you, because the refund has ended without taking it. Null: none.',
   rate_locked_at: 'When the rate was locked (RFC 3339, UTC). Null: not yet.',
   chain: 'The blockchain.',
   chain_id: 'The id of the blockchain (EIP-155): 137 is Polygon.',
@@ -153,7 +158,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   refundable_amount:
     'What a new refund can be of, in the same unit: what was paid, less refunds and chargebacks. `0.00` before the settlement, when only the whole payment can be refunded, and for a payment in USDC.',
   fund_from:
-    'Where the money comes from. `wallet`: you pay in USDC. `payment`: the payment is not settled, and its own money goes back, without a fee.',
+    'Where the money comes from. `wallet`: you pay in USDC. `next_payouts`: the USDC is deducted from your next payouts. `payment`: the payment is not settled, and its own money goes back, without a fee.',
   refunds_count: 'The number of refunds, in any state.',
 
   // Disputes
@@ -200,13 +205,18 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Refund.status': 'Where the refund is: the guide “Refunds” has each state and what follows.',
   'Refund.status_reason': 'Why it failed, for programs. Null: it did not.',
   'Refund.reason': 'Your own words. Null: none.',
+  'createRefund.fund_from':
+    '`wallet`: you pay in USDC. `next_payouts`: the USDC is deducted from your next payouts, within the limit that an owner of the account has set. Absent: `wallet`, or before the settlement the payment’s own money.',
   'createRefund.reason': 'Your own words, such as why the buyer gets money back.',
   funding: 'How you pay for the refund in USDC. Null if `fund_from` is `payment`.',
-  required_usdc: 'USDC that must be final at the address until `expires_at`.',
-  'funding.received_usdc': 'USDC that is final at the address. What is too much or too late goes back to `wallet`.',
+  required_usdc:
+    'USDC that must be final at the address, or be deducted from payouts that are final, until `expires_at`.',
+  'funding.received_usdc':
+    'USDC that is final at the address, or that payouts which are final lack. What is too much or too late goes back to you.',
   'funding.wallet':
     'Your wallet, as it was when the payment was created. USDC that the refund does not take goes back to it.',
-  'funding.address': 'Where the USDC goes. Null for a moment after the creation: read the refund again.',
+  'funding.address':
+    'Where the USDC goes. Null for a moment after the creation: read the refund again. Null also for `next_payouts`.',
   eip681: 'The transfer as a link that wallets open and scan (EIP-681). Null while there is no address.',
   'funding.rate': 'USDC for one unit of the currency, locked when the refund was created.',
   'funding.rate_source': 'Where the rate comes from.',
@@ -413,7 +423,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   payments: 'How many payments succeeded.',
   converted_usdc: 'Their USDC before the fee.',
   reserved_usdc: 'The USDC that was held back of these payments.',
-  released_usdc: 'The USDC of earlier reserves that was released.',
+  deducted_usdc: 'The USDC that payouts lack because they pay for refunds.',
+  released_usdc: 'The USDC of earlier reserves, and of deductions that refunds have not taken, that was released.',
   charged_back_usdc: 'The USDC that chargebacks took of your reserves. Below zero if more was won back.',
   received_usdc: 'The USDC that arrived in your wallet.',
   refunds: 'How many refunds succeeded.',

@@ -30,6 +30,7 @@ import { paymentListPages } from './dashboard/payments.ts'
 import { refundPages } from './dashboard/refunds.ts'
 import { agreementPages } from './dashboard/settings/agreement.ts'
 import { brandPages } from './dashboard/settings/brand.ts'
+import { deductionPages } from './dashboard/settings/deductions.ts'
 import { embeddingPages } from './dashboard/settings/embedding.ts'
 import { notificationPages } from './dashboard/settings/notifications.ts'
 import { walletPages } from './dashboard/settings/wallet.ts'
@@ -140,6 +141,7 @@ export function dashboardPages(deps: SiteDeps): Page[] {
     ...walletPages(own),
     ...agreementPages(own),
     ...brandPages(own),
+    ...deductionPages(own),
     ...embeddingPages(own),
     ...notificationPages(own),
     ...teamPages(own),

@@ -6,5 +6,5 @@ select a.payment_id as subject, format('%s has refunded %s and requested %s; its
 from attempt a, lateral (
   select coalesce(sum(amount_minor) filter (where status = 'succeeded'), 0) as succeeded,
     coalesce(sum(amount_minor) filter (where status in ('funded', 'pending')), 0) as open
-  from refund where attempt_id = a.id and fund_from = 'wallet') done
+  from refund where attempt_id = a.id and fund_from <> 'payment') done
 where a.payment_id = any($1) and (a.refunded, a.refunding) is distinct from (done.succeeded, done.open)

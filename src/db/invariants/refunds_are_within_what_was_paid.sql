@@ -4,7 +4,7 @@ select m.id as subject, format('%s refunds of %s, and the payment has %s refunds
   readable_amount(taken.minor, m.charge_currency), m.refunds_count, readable_amount(m.refunds_minor, m.charge_currency),
   readable_amount(coalesce(m.confirmed_minor, 0), m.charge_currency)) as difference
 from payment m, lateral (
-  select count(*) as count, coalesce(sum(amount_minor) filter (where fund_from = 'wallet' and status not in ('failed', 'canceled', 'expired')), 0) as minor
+  select count(*) as count, coalesce(sum(amount_minor) filter (where fund_from <> 'payment' and status not in ('failed', 'canceled', 'expired')), 0) as minor
   from refund where payment_id = m.id) taken
 where m.id = any($1) and (m.refunds_minor, m.refunds_count) <> (0, 0)
   and (m.refunds_minor <> taken.minor or m.refunds_count <> taken.count or m.refunds_minor > coalesce(m.confirmed_minor, 0))

@@ -3,7 +3,7 @@
 with there as (
     select r.payment_id, sum(r.received_micro - case r.status when 'succeeded' then r.required_micro else 0 end
       - (select coalesce(sum(s.micro_usdc), 0) from deposit_sweep s where s.owner_id = r.id and s.returned_block is not null)) as micro
-    from refund r where r.payment_id = any($1) group by 1),
+    from refund r where r.payment_id = any($1) and r.fund_from = 'wallet' group by 1),
   booked as (
     select t.payment_id, sum(-e.amount) as micro from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
     where t.payment_id = any($1) and t.kind in ('deposited', 'returned', 'refund_taken') and e.account = 'suspense' group by 1)

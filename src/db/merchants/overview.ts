@@ -26,7 +26,7 @@ export function receivedByDay(
             date_trunc('day', ${now}::timestamptz at time zone 'UTC'), interval '1 day') as day),
         received as (
           select date_trunc('day', finalized_at at time zone 'UTC') as day, sum(payments) as payments, sum(micro) as net from (
-            select finalized_at, 1 as payments, payout_micro(net_micro, reserve_percent) as micro from payment where ${owned(tenant)} and status = 'succeeded'
+            select finalized_at, 1 as payments, payout_micro(net_micro, reserve_percent, deducted_micro) as micro from payment where ${owned(tenant)} and status = 'succeeded'
               and finalized_at >= (select min(day) from span) at time zone 'UTC'
             union all select finalized_at, 0, micro_usdc from reserve_release where ${owned(tenant)}
               and finalized_at >= (select min(day) from span) at time zone 'UTC') line group by 1)

@@ -12,6 +12,7 @@ create table merchant (
     check (cardinality(frame_origins) <= 10)
     check ('' <> all (frame_origins))
     check (array_to_string(frame_origins, ' ', '*') ~ '^(https?://[a-z0-9.-]{1,253}(:[0-9]{1,5})?( |$))*$'),
+  deduction_limit_micro units check (deduction_limit_micro > 0),
   constraint merchant_logo_named check ((logo is null) = (logo_name is null))
 );
 comment on table merchant is
@@ -24,6 +25,8 @@ comment on column merchant.logo_name is
   'The name under which the logo is served: a hash of its bytes, so that a browser can keep it forever.';
 comment on column merchant.frame_origins is
   'The origins whose pages can show the checkout in a frame. They are part of a response header: the checks allow nothing else.';
+comment on column merchant.deduction_limit_micro is
+  'What the open refunds that are paid for by the next payouts can require together, in micro-USDC; null: payouts pay for none.';
 create index merchant_logo_name on merchant (logo_name) where logo_name is not null;
 
 alter table merchant enable row level security;
@@ -122,7 +125,7 @@ create table reserve_release (
 );
 create index on reserve_release (merchant_id, livemode, finalized_at);
 comment on table reserve_release is
-  'One payout of the reserves of a merchant that are due on one day. Its id follows from merchant and day: what a restored backup has forgotten is released again under the same id, and the token pays it once.';
+  'One payout of the reserves of a merchant that are due on one day, with what was deducted for refunds that have not taken it. Its id follows from merchant and day: what a restored backup has forgotten is released again under the same id, and the token pays it once.';
 comment on column reserve_release.due_on is 'The day (UTC) from whose beginning it could be made.';
 comment on column reserve_release.recipient is 'The settlement wallet of the merchant when it was made.';
 comment on column reserve_release.tx_hash is 'The final transfer; null: not paid.';

@@ -64,6 +64,9 @@ create table payment (
   reserved_micro units not null default 0,
   reserve_released_micro units not null default 0,
   reserve_release_id text references reserve_release,
+  deducted_micro units not null default 0,
+  deducted_for text,
+  deduction_release_id text references reserve_release,
   delayed_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
@@ -80,6 +83,8 @@ create table payment (
   check ((reserve_percent is null) = (reserve_days is null)),
   check (reserve_percent is not null or (reserved_micro, reserve_released_micro) = (0, 0)),
   check (reserve_release_id is null or reserve_released_micro > 0),
+  check ((deducted_for is null) = (deducted_micro = 0)),
+  check (deduction_release_id is null or deducted_for is not null),
   check (gross_micro is null or gross_micro = fee_micro + net_micro)
 );
 comment on table payment is
@@ -106,6 +111,10 @@ comment on column payment.reserved_micro is
 comment on column payment.reserve_released_micro is
   'What was released of what was held back, in micro-USDC: the sum of its parts in `reserve_release_part`.';
 comment on column payment.reserve_release_id is 'The last release of it; null: none.';
+comment on column payment.deducted_micro is 'What its payout lacks, in micro-USDC, because it pays for a refund of another payment of the merchant.';
+comment on column payment.deducted_for is 'That refund; null: nothing is deducted.';
+comment on column payment.deduction_release_id is
+  'The release that pays the deduction to the merchant, because the refund has not taken it; null: none.';
 comment on column payment.fee_percent is 'The fee in percent of the gross amount, as it was agreed when the payment was created.';
 comment on column payment.delayed_at is 'Since when the settlement has been taking longer than it should; null: it is not.';
 comment on column payment.expiry_postponed is
@@ -152,9 +161,11 @@ comment on column payment.refunds_count is 'The number of refunds, which is the 
 comment on column payment.version is 'Counts the changes. A writer that read another version changes nothing.';
 create index on payment (merchant_id, livemode, id);
 
--- What the payout pays: the net amount less what is held back, which is rounded down. As src/domain/payment/reserve.ts.
-create function payout_micro(net_micro numeric, reserve_percent numeric) returns numeric immutable parallel safe language sql
-  return net_micro - coalesce(div(net_micro * reserve_percent, 100), 0);
+-- What the payout pays: the net amount less what is held back, which is rounded down, and less what is deducted for a refund.
+-- As src/domain/payment/reserve.ts.
+create function payout_micro(net_micro numeric, reserve_percent numeric, deducted_micro numeric) returns numeric
+  immutable parallel safe language sql
+  return net_micro - coalesce(div(net_micro * reserve_percent, 100), 0) - deducted_micro;
 
 -- The first day (UTC) that begins at least so many days after the paying block. As src/domain/payment/reserve.ts.
 create function reserve_due_on(finalized_at timestamptz, reserve_days int) returns date immutable parallel safe language sql
@@ -164,6 +175,9 @@ create index payment_reserved on payment (merchant_id, livemode, reserve_due_on(
   where reserved_micro > 0 and finalized_at is not null;
 create index payment_reserve_due on payment (livemode, reserve_due_on(finalized_at, reserve_days), merchant_id)
   where reserved_micro > 0 and finalized_at is not null;
+
+create index payment_deducted on payment (deducted_for) where deducted_for is not null;
+create index payment_deduction_release on payment (deduction_release_id) where deduction_release_id is not null;
 
 create table reserve_release_part (
   release_id text not null references reserve_release,

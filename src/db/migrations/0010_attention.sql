@@ -105,7 +105,8 @@ create view settlement_attention as
   union all
   select o.livemode, 'release_voided', o.owner_id, readable_amount(o.micro_usdc, 'USDC') || ' of reserves are not paid', o.updated_at
     from payout o where o.state = 'voided' and o.reserve_release_id is not null
-      and exists (select from reserve_release_part p where p.release_id = o.reserve_release_id)
+      and (exists (select from reserve_release_part p where p.release_id = o.reserve_release_id)
+        or exists (select from payment p where p.deduction_release_id = o.reserve_release_id))
       and not exists (select from reserve_release r where r.id = o.reserve_release_id and r.tx_hash is not null)
   union all
   -- Without a wallet the merchant is waited for.

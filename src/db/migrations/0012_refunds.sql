@@ -12,14 +12,14 @@ create table refund (
   currency text not null check (currency ~ '^[A-Z]{3}$'),
   reason text,
   metadata jsonb,
-  fund_from text not null check (fund_from in ('wallet', 'payment')),
+  fund_from text not null check (fund_from in ('wallet', 'next_payouts', 'payment')),
   payment_version int not null,
   status text not null default 'awaiting_funds' check (status in
     ('awaiting_funds', 'funded', 'pending', 'succeeded', 'failed', 'canceled', 'expired')),
   status_reason text check (status_reason in ('money_gone', 'refused', 'payment_changed', 'usdc_returned', 'wallet_not_allowed', 'no_addresses')),
   rate text not null,
   rate_source text not null,
-  required_micro units not null check ((required_micro > 0) = (fund_from = 'wallet')),
+  required_micro units not null check ((required_micro > 0) = (fund_from <> 'payment')),
   received_micro units not null default 0,
   chain_id int not null default 0,
   token chain_address,
@@ -33,6 +33,7 @@ create table refund (
   funding_tx_hash chain_hash,
   returned_tx_hash chain_hash,
   partner_key text,
+  opened_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   expires_at timestamptz not null,
@@ -56,13 +57,13 @@ comment on column refund.number is 'Counted from 1 for each payment.';
 comment on column refund.request is 'The Idempotency-Key of its creation; null: there was none.';
 comment on column refund.amount_minor is 'What the buyer gets back, in minor units of `currency`, which is the currency that the buyer was charged in.';
 comment on column refund.reason is 'The merchant''s own words.';
-comment on column refund.fund_from is '`wallet`: the merchant pays in USDC. `payment`: the payment is not settled, and its own money goes back by a decision.';
+comment on column refund.fund_from is '`wallet`: the merchant pays in USDC. `next_payouts`: the USDC is deducted from the next payouts of the merchant. `payment`: the payment is not settled, and its own money goes back by a decision.';
 comment on column refund.payment_version is 'The version of the payment that the merchant''s request has read.';
 comment on column refund.status_reason is 'Why it failed; null: it has not.';
 comment on column refund.rate is 'The locked rate: USDC for one major unit of `currency`.';
 comment on column refund.required_micro is 'What the merchant pays for it, in micro-USDC, rounded up; 0: the payment''s own money goes back.';
-comment on column refund.received_micro is 'What is final at the address, in micro-USDC, whenever it arrived.';
-comment on column refund.wallet is 'The wallet that the payment was paid out to. USDC that the refund does not take goes back to it.';
+comment on column refund.received_micro is 'What is final at the address, in micro-USDC, whenever it arrived; or what payouts that are final lack for it.';
+comment on column refund.wallet is 'The wallet that the payment was paid out to. USDC at the address that the refund does not take goes back to it.';
 comment on column refund.address is 'Where the USDC goes (`deposit`); null: a worker is about to make it.';
 comment on column refund.funding_nonce is 'The nonce of an authorization (EIP-3009) by which a wallet pays for the refund.';
 comment on column refund.token_name is 'The name of the token in such an authorization (EIP-712).';
@@ -71,6 +72,7 @@ comment on column refund.funding_refusal is 'Why the token refused that transfer
 comment on column refund.funding_tx_hash is 'The last transfer to the address.';
 comment on column refund.returned_tx_hash is 'The last transfer back to the merchant.';
 comment on column refund.partner_key is 'The key under which the partner is asked: the id of the refund, or the key of the give-back; null: it was not.';
+comment on column refund.opened_at is 'When the merchant could pay for it, or the deductions began; null: a worker is about to open it, or the payment''s own money goes back.';
 comment on column refund.expires_at is 'Until when the USDC must be final.';
 comment on column refund.repeats is 'How often the relay has woken its workflow since that last said when it acts next.';
 comment on column refund.due_at is 'When the relay wakes its workflow next, and starts it if it has none, by the clock of the database; null: the refund is over.';
@@ -78,9 +80,12 @@ comment on column refund.version is 'Counts the changes. A writer that read anot
 create index on refund (merchant_id, livemode, id);
 -- A payment's own money goes back by one refund at a time.
 create unique index refund_gives_back_once on refund (payment_id) where fund_from = 'payment' and status = 'pending';
+-- Each payout of the merchant looks for them.
+create index refund_deducting on refund (merchant_id, livemode, id) where fund_from = 'next_payouts' and status = 'awaiting_funds';
 create index refund_due on refund (due_at) where due_at is not null;
 
 alter table deposit add foreign key (refund_id) references refund;
+alter table payment add foreign key (deducted_for) references refund;
 
 alter table refund enable row level security;
 create policy own on refund to pinrail_tenant
@@ -91,12 +96,13 @@ grant select, insert on refund to pinrail_tenant;
 -- The only guard of the sum, and of the number: a refund is created if, and only if, this update finds enough that no
 -- other refund and no chargeback has, and fewer than 50 refunds (MAX_REFUNDS). It runs as the owner, because a merchant's request cannot change a payment.
 create function refund_takes_its_part() returns trigger language plpgsql security definer set search_path from current as $$
+declare most numeric;
 begin
-  update payment set refunds_minor = refunds_minor + case new.fund_from when 'wallet' then new.amount_minor else 0 end,
+  update payment set refunds_minor = refunds_minor + case new.fund_from when 'payment' then 0 else new.amount_minor end,
     refunds_count = refunds_count + 1
   where id = new.payment_id and merchant_id = new.merchant_id and livemode = new.livemode
-    and case new.fund_from when 'wallet' then payout = 'paid'
-      else payout in ('none', 'handed', 'stopped', 'void') and not held and version = new.payment_version end
+    and case new.fund_from when 'payment' then payout in ('none', 'handed', 'stopped', 'void') and not held and version = new.payment_version
+      else payout = 'paid' end
     and provider_used <> 'crypto' and paid_attempt_id = new.attempt_id and charge_currency = new.currency
     and confirmed_minor - lost_minor - refunds_minor >= new.amount_minor and refunds_count < 50
   returning refunds_count, chain_id, lower(token), lower(destination) into new.number, new.chain_id, new.token, new.wallet;
@@ -104,7 +110,16 @@ begin
     raise exception 'payment % has less than % % to refund, or too many refunds', new.payment_id, new.amount_minor, new.currency
       using errcode = 'check_violation', constraint = 'refund_is_of_what_was_paid';
   end if;
-  new.status := case new.fund_from when 'wallet' then 'awaiting_funds' else 'pending' end;
+  if new.fund_from = 'next_payouts' then
+    -- Of two requests at the same moment the second one counts the first.
+    select deduction_limit_micro into most from merchant where id = new.merchant_id for no key update;
+    if most is null or most < new.required_micro + (select coalesce(sum(required_micro), 0) from refund
+        where merchant_id = new.merchant_id and livemode = new.livemode and fund_from = 'next_payouts' and status = 'awaiting_funds') then
+      raise exception 'the next payouts of % pay for no more than %', new.merchant_id, most
+        using errcode = 'check_violation', constraint = 'refund_is_within_deduction_limit';
+    end if;
+  end if;
+  new.status := case new.fund_from when 'payment' then 'pending' else 'awaiting_funds' end;
   return new;
 end $$;
 create trigger refund_takes_its_part before insert on refund for each row execute function refund_takes_its_part();
@@ -115,7 +130,7 @@ begin
   return null;
 end $$;
 create trigger refund_gives_its_part_back after update on refund for each row
-  when (new.fund_from = 'wallet' and old.status not in ('failed', 'canceled', 'expired') and new.status in ('failed', 'canceled', 'expired'))
+  when (new.fund_from <> 'payment' and old.status not in ('failed', 'canceled', 'expired') and new.status in ('failed', 'canceled', 'expired'))
   execute function refund_gives_its_part_back();
 
 create function refund_is_fixed() returns trigger language plpgsql as $$

@@ -82,7 +82,7 @@ export function readCheckout(db: Queryable, token: string): Promise<StoredChecko
               'amount', jsonb_build_object('minor', amount_minor::text, 'currency', currency),
               'state', case status when 'succeeded' then 'done' when 'failed' then 'failed' else 'coming' end,
               'at', coalesce(succeeded_at, failed_at, funded_at)) order by number), '[]')
-            from refund where payment_id = payment.id and fund_from = 'wallet'
+            from refund where payment_id = payment.id and fund_from <> 'payment'
               and (status in ('funded', 'pending', 'succeeded') or (status = 'failed' and status_reason = 'refused'))) as refunds
         from payment
           join lateral (select ${SHOP}, frame_origins from merchant where id = payment.merchant_id) shop on true,

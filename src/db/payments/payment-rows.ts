@@ -58,6 +58,9 @@ const storedPayment = z.object({
   reserved_micro: z.string(),
   reserve_released_micro: z.string(),
   reserve_release_id: z.string().nullable(),
+  deducted_micro: z.string(),
+  deducted_for: z.string().nullable(),
+  deduction_release_id: z.string().nullable(),
   destination: z.string(),
   chain_id: z.number(),
   token: z.string(),
@@ -132,6 +135,7 @@ function toPayment(row: z.output<typeof storedPayment>): Payment {
     fillTolerancePercent: row.fill_tolerance_percent,
     feePercent: row.fee_percent,
     ...toReserve(row),
+    deduction: toDeduction(row),
     destination: row.destination,
     chainId: row.chain_id,
     token: row.token,
@@ -167,6 +171,11 @@ function toReserve(
     reserveReleasedMicro: row.reserve_released_micro,
     reserveReleaseId: row.reserve_release_id,
   }
+}
+
+function toDeduction(row: z.output<typeof storedPayment>): Payment['deduction'] {
+  const { deducted_for: refundId, deducted_micro: micro, deduction_release_id: releaseId } = row
+  return refundId === null ? null : { refundId, micro, releaseId }
 }
 
 /** Groups the columns that are null together. */

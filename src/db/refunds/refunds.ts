@@ -50,6 +50,7 @@ const refundRow = z
     funding_tx_hash: hex.nullable(),
     returned_tx_hash: hex.nullable(),
     partner_key: z.string().nullable(),
+    opened_at: time.nullable(),
     created_at: time,
     updated_at: time,
     expires_at: time,
@@ -89,6 +90,7 @@ const refundRow = z
       fundingTxHash: row.funding_tx_hash,
       returnedTxHash: row.returned_tx_hash,
       partnerKey: row.partner_key,
+      openedAt: row.opened_at,
       createdAt: row.created_at,
       updatedAt: row.updated_at,
       expiresAt: row.expires_at,
@@ -119,8 +121,15 @@ export type NewRefund = {
   readonly expiresAt: string
 }
 
-/** Returns the refund; null, and nothing is stored, if the payment has less to refund, too many refunds, or has changed. */
-export async function insertRefund(db: Queryable, tenant: Tenant, refund: NewRefund): Promise<Refund | null> {
+/**
+ * Returns the refund. `too_much`, and nothing is stored: the payment has less to refund, too many refunds, or has changed.
+ * `beyond_limit`: the next payouts do not pay for so much.
+ */
+export async function insertRefund(
+  db: Queryable,
+  tenant: Tenant,
+  refund: NewRefund,
+): Promise<Refund | 'too_much' | 'beyond_limit'> {
   const { request, amount, metadata } = refund
   try {
     return await one(
@@ -135,14 +144,19 @@ export async function insertRefund(db: Queryable, tenant: Tenant, refund: NewRef
           returning *`,
     )
   } catch (error) {
-    if (isTooMuch(error)) return null
-    throw error
+    const refusal = readRefusal(error)
+    if (refusal === null) throw error
+    return refusal
   }
 }
 
-const TOO_MUCH = ['refund_is_of_what_was_paid', 'refund_gives_back_once']
-const isTooMuch = (error: unknown): boolean =>
-  error instanceof Error && 'constraint' in error && TOO_MUCH.includes(String(error.constraint))
+const REFUSALS: Readonly<Record<string, 'too_much' | 'beyond_limit'>> = {
+  refund_is_of_what_was_paid: 'too_much',
+  refund_gives_back_once: 'too_much',
+  refund_is_within_deduction_limit: 'beyond_limit',
+}
+const readRefusal = (error: unknown): 'too_much' | 'beyond_limit' | null =>
+  error instanceof Error && 'constraint' in error ? (REFUSALS[String(error.constraint)] ?? null) : null
 
 const ownedBy = (tenant: Tenant): Statement => sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
 
@@ -218,7 +232,7 @@ export async function writeRefund(
           address = ${after.place?.address ?? null}, funding_nonce = ${after.place?.nonce ?? null},
           token_name = ${after.place?.tokenName ?? null}, signed_at = ${after.signedAt}, funding_refusal = ${after.fundingRefusal},
           funding_tx_hash = ${after.fundingTxHash},
-          returned_tx_hash = ${after.returnedTxHash}, partner_key = ${after.partnerKey}, updated_at = ${after.updatedAt},
+          returned_tx_hash = ${after.returnedTxHash}, partner_key = ${after.partnerKey}, opened_at = ${after.openedAt}, updated_at = ${after.updatedAt},
           funded_at = ${after.fundedAt}, asked_at = ${after.askedAt}, succeeded_at = ${after.succeededAt},
           failed_at = ${after.failedAt}, due_at = ${due}, version = version + 1
         where id = ${after.id} and version = ${before.version}`,
@@ -272,7 +286,7 @@ export async function storeFunding(
 
 const thereRow = z.object({ there: z.boolean() })
 
-/** True unless USDC that the refund requires has gone back to the merchant, as final transfers show. */
+/** True unless USDC at the address that the refund requires has gone back to the merchant, as final transfers show. */
 export async function hasRefundUsdc(db: Queryable, refundId: string): Promise<boolean> {
   const { there } = await one(
     db,

@@ -27,9 +27,15 @@ export async function listPossibleReleases(
     db,
     possibleRow,
     sql`select due.merchant_id, day::date::text as day, lower(${currentAddress}) as recipient, sum(due.micro)::text as micro
-        from (select merchant_id, ${dueOn} as due_on, sum(reserved_micro) as micro from payment
-            where livemode = ${livemode} and ${dueOn} <= ${today}::date and ${isHeldBack}
-              and chain_id = ${chainId} and lower(token) = ${token} group by 1, 2) due
+        from (select merchant_id, due_on, sum(micro) as micro from (
+              select merchant_id, ${dueOn} as due_on, reserved_micro as micro from payment
+              where livemode = ${livemode} and ${dueOn} <= ${today}::date and ${isHeldBack}
+                and chain_id = ${chainId} and lower(token) = ${token}
+              -- The refund might have ended after the backup.
+              union all select p.merchant_id, (p.finalized_at at time zone 'UTC')::date, p.deducted_micro
+              from payment p join refund r on r.id = p.deducted_for and r.status <> 'succeeded'
+              where p.livemode = ${livemode} and p.deduction_release_id is null and p.finalized_at is not null
+                and p.chain_id = ${chainId} and lower(p.token) = ${token}) held group by 1, 2) due
           left join wallet on (wallet.merchant_id, wallet.livemode) = (due.merchant_id, ${livemode})
           cross join lateral generate_series(due.due_on, ${today}::date, interval '1 day') as day
         where not exists (select from reserve_release r

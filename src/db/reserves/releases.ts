@@ -10,19 +10,16 @@ import { currentAddress } from '../merchants/wallets.ts'
 import { time } from '../payments/payment-rows.ts'
 import type { SettlementScope } from '../settlement/context.ts'
 import { hex } from '../settlement/payouts.ts'
-import { dueOn, isHeldBack } from './held-back.ts'
+import { dueOn, isFreshlyRestored, isHeldBack, releasable } from './held-back.ts'
 
-/** Reserves that are due, and the payouts that release them. */
+/** Reserves and deductions that are due, and the payouts that release them. */
 
-/** Reserves of one merchant that were due on one day (UTC). */
+/** Amounts that payments of one merchant hold back, and that were due on one day (UTC). */
 export type DueReserves = { readonly merchantId: string; readonly dueOn: string; readonly wallet: string }
 
 const dueRow = z
   .object({ merchant_id: z.string(), due_on: z.string(), wallet: z.string() })
   .transform((row): DueReserves => ({ merchantId: row.merchant_id, dueOn: row.due_on, wallet: row.wallet }))
-
-/** Seconds: a signature is valid for 55 minutes at most, and the rest is for its block to become final and to be read. */
-const RESTORED_SECONDS = 7200
 
 /**
  * Lists the reserves that are due, the oldest first. Those of a merchant without a wallet wait for one, and those of a
@@ -37,38 +34,57 @@ export const listDueReserves = (
     db,
     dueRow,
     sql`select due.merchant_id, due.due_on::text, ${currentAddress} as wallet
-        from (select merchant_id, ${dueOn} as due_on from payment
-            where livemode = ${livemode} and ${dueOn} <= ${today}::date and ${isHeldBack}
-              and chain_id = ${chainId} and lower(token) = ${token}
-              and not exists (select from agreement a where a.merchant_id = payment.merchant_id and a.holds_payouts)
+        from (select merchant_id, due_on from ${releasable}
+            where livemode = ${livemode} and due_on <= ${today}::date and chain_id = ${chainId} and token = ${token}
+              and not exists (select from agreement a where a.merchant_id = held.merchant_id and a.holds_payouts)
             group by 1, 2) due
           join wallet on (wallet.merchant_id, wallet.livemode) = (due.merchant_id, ${livemode})
         where not exists (select from chain_cursor c where c.chain_id = ${chainId}
-          and c.token = ${token} and c.restored_at > now() - ${RESTORED_SECONDS} * interval '1 second')
+          and c.token = ${token} and ${isFreshlyRestored(sql`c.restored_at`)})
         order by due.due_on, due.merchant_id limit ${limit}`,
   )
 
 const idRow = z.object({ id: z.string() })
 
-/** Lists the payments whose reserves are due then. `isWhole`: also those of which chargebacks have taken all. */
-export async function listDuePayments(
+/** Lists the payments whose reserves are due then, also those of which chargebacks have taken all. */
+export async function listWholeReserves(
   tx: Tx,
   { livemode, chainId, token }: SettlementScope,
-  {
-    merchantId,
-    dueOn: day,
-    isWhole = false,
-  }: Pick<DueReserves, 'merchantId' | 'dueOn'> & { readonly isWhole?: boolean },
+  { merchantId, dueOn: day }: Pick<DueReserves, 'merchantId' | 'dueOn'>,
 ): Promise<string[]> {
   const rows = await many(
     tx,
     idRow,
     sql`select id from payment where merchant_id = ${merchantId} and livemode = ${livemode}
-          and ${dueOn} = ${day}::date and ${isWhole ? sql`reserve_percent is not null and status = 'succeeded'` : isHeldBack}
+          and ${dueOn} = ${day}::date and reserve_percent is not null and status = 'succeeded'
           and chain_id = ${chainId} and lower(token) = ${token} order by id`,
   )
   return rows.map(({ id }) => id)
 }
+
+/** The amount of a release that belongs to one payment. `of`: its reserve, or what was deducted from it for a refund. */
+export type ReleasePart = {
+  readonly paymentId: string
+  readonly of: 'reserve' | 'deduction'
+  readonly micro: MicroUsdc
+}
+
+const partRow = z
+  .object({ payment_id: z.string(), of: z.enum(['reserve', 'deduction']), micro: z.string() })
+  .transform((row): ReleasePart => ({ paymentId: row.payment_id, of: row.of, micro: row.micro }))
+
+/** Lists what is due then. The amounts are those of the moment: the payments are not locked. */
+export const listDueParts = (
+  tx: Tx,
+  { livemode, chainId, token }: SettlementScope,
+  { merchantId, dueOn: day }: Pick<DueReserves, 'merchantId' | 'dueOn'>,
+): Promise<ReleasePart[]> =>
+  many(
+    tx,
+    partRow,
+    sql`select payment_id, of, micro::text from ${releasable} where merchant_id = ${merchantId} and livemode = ${livemode}
+          and due_on = ${day}::date and chain_id = ${chainId} and token = ${token} order by payment_id, of`,
+  )
 
 const dayRow = z.object({ day: z.string() })
 
@@ -147,13 +163,6 @@ export async function isDifferenceAccepted(tx: Tx, { chainId, token }: Settlemen
   return accepted > 0
 }
 
-/** The amount of a release that belongs to one payment. */
-export type ReleasePart = { readonly paymentId: string; readonly micro: MicroUsdc }
-
-const partRow = z
-  .object({ payment_id: z.string(), micro_usdc: z.string() })
-  .transform((row): ReleasePart => ({ paymentId: row.payment_id, micro: row.micro_usdc }))
-
 /**
  * Takes the parts from a release whose payout is void. None: it is not, an unknown signature has paid it nevertheless,
  * or they were taken before.
@@ -168,7 +177,9 @@ export async function takeVoidedParts(tx: Tx, releaseId: string): Promise<Releas
   return many(
     tx,
     partRow,
-    sql`delete from reserve_release_part where release_id = ${releaseId} returning payment_id, micro_usdc::text`,
+    sql`with taken as (delete from reserve_release_part where release_id = ${releaseId} returning payment_id, micro_usdc)
+        select payment_id, 'reserve' as of, micro_usdc::text as micro from taken
+        union all select id, 'deduction', deducted_micro::text from payment where deduction_release_id = ${releaseId}`,
   )
 }
 
@@ -200,7 +211,8 @@ export async function storeRelease(
           found as (delete from settlement_finding where kind = 'release_differs' and subject = ${id}),
           parts as (insert into reserve_release_part (release_id, payment_id, micro_usdc)
             select release.id, p."paymentId", p.micro from release,
-              jsonb_to_recordset(${JSON.stringify(parts)}::jsonb) as p("paymentId" text, micro numeric))
+              jsonb_to_recordset(${JSON.stringify(parts)}::jsonb) as p("paymentId" text, of text, micro numeric)
+            where p.of = 'reserve')
         insert into payout (reserve_release_id, livemode, chain_id, token, treasury, recipient, micro_usdc, auth_nonce)
         select id, ${livemode}, ${chainId}, ${token}, ${treasury}, ${to}, ${micro}, ${authNonce} from release`,
   )
@@ -253,7 +265,8 @@ export function recordPaidReleases(
           changed as (update reserve_release r set tx_hash = given."txHash", finalized_at = given."finalizedAt"
             from given where r.id = given."ownerId" returning r.*)
         select r.id, r.merchant_id, r.livemode, r.due_on::text,
-          (select count(*)::int from reserve_release_part where release_id = r.id) as payments, r.micro_usdc::text,
+          (select count(*)::int from (select payment_id from reserve_release_part where release_id = r.id
+            union select id from payment where deduction_release_id = r.id) paid) as payments, r.micro_usdc::text,
           r.recipient, p.chain_id, p.token, r.tx_hash, r.finalized_at, r.created_at
         from changed r join before using (id) join payout p on p.owner_id = r.id where before.is_first order by r.id`,
   )

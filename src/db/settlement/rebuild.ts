@@ -34,7 +34,7 @@ export async function* listOwing(db: Queryable, scope: SettlementScope): AsyncGe
     const rows = await many(
       db,
       owingRow,
-      sql`select m.id, m.destination, payout_micro(m.net_micro, m.reserve_percent)::text as payout_micro, m.quote ->> 'netMicro' as quoted, p.state, p.treasury from payment m left join payout p on p.owner_id = m.id
+      sql`select m.id, m.destination, payout_micro(m.net_micro, m.reserve_percent, m.deducted_micro)::text as payout_micro, m.quote ->> 'netMicro' as quoted, p.state, p.treasury from payment m left join payout p on p.owner_id = m.id
           where m.livemode = ${scope.livemode} and m.chain_id = ${scope.chainId} and lower(m.token) = ${scope.token}
             and m.id > ${after}
           union all

@@ -55,6 +55,7 @@ const NOTHING_YET: Omit<Payment, keyof NewPayment | 'merchantId' | 'livemode' | 
   reservedMicro: '0',
   reserveReleasedMicro: '0',
   reserveReleaseId: null,
+  deduction: null,
   transfer: null,
   delayedAt: null,
   expiryPostponed: false,

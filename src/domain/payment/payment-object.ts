@@ -45,6 +45,8 @@ export type Payment = Derived & {
   readonly reserveReleasedMicro: MicroUsdc
   /** The last release of its reserve; null: none. */
   readonly reserveReleaseId: string | null
+  /** The part that the payout lacks because it pays for a refund of another payment of the merchant; null: nothing. */
+  readonly deduction: Deduction | null
   readonly destination: string
   readonly chainId: number
   readonly token: string
@@ -79,6 +81,9 @@ export type Payment = Derived & {
   readonly refundsCount: number
   readonly version: number
 }
+
+/** Micro-USDC that a payout lacks for a refund. `releaseId`: the release that pays them, as the refund has not taken them. */
+export type Deduction = { readonly refundId: string; readonly micro: MicroUsdc; readonly releaseId: string | null }
 
 export type LockedRate = { readonly rate: string; readonly source: string; readonly lockedAt: string }
 
@@ -282,6 +287,7 @@ function renderSettlement(payment: Payment): SettlementObject {
     fee_percent: payment.feePercent,
     net_usdc: usdc === null ? null : formatUsdc(usdc.net),
     reserve: renderReserve(payment),
+    deduction: renderDeduction(payment),
     rate: rate?.rate ?? null,
     rate_from: rate && confirmed && confirmed.currency,
     rate_to: rate && 'USDC',
@@ -336,6 +342,11 @@ function renderReserve(payment: Payment): SettlementObject['reserve'] {
   }
 }
 
+function renderDeduction({ deduction }: Payment): SettlementObject['deduction'] {
+  if (deduction === null) return null
+  return { usdc: formatUsdc(deduction.micro), refund: deduction.refundId, release: deduction.releaseId }
+}
+
 export function renderChargeback(change: { readonly attempt: Attempt; readonly units: bigint; readonly lost: bigint }) {
   const { attempt, units, lost } = change
   const isUsdc = attempt.provider === 'crypto'
@@ -387,6 +398,8 @@ export type SettlementObject = {
     released_usdc: string
     release: string | null
   } | null
+  /** Null: nothing is deducted for a refund of another payment. */
+  deduction: { usdc: string; refund: string; release: string | null } | null
   rate: string | null
   rate_from: Currency | null
   rate_to: 'USDC' | null

@@ -12,9 +12,14 @@ type Reserved = {
 export const getReserved = ({ reserve, usdc }: Reserved): MicroUsdc =>
   reserve === null || usdc === null ? '0' : takePercent(usdc.net, reserve.percent)
 
-/** Returns what the payout pays: the rest of the net amount. */
-export const getPayoutMicro = (payment: Reserved & { readonly usdc: { readonly net: MicroUsdc } }): MicroUsdc =>
-  subtract(payment.usdc.net, getReserved(payment))
+type Paid = Reserved & {
+  readonly usdc: { readonly net: MicroUsdc }
+  readonly deduction: { readonly micro: MicroUsdc } | null
+}
+
+/** Returns what the payout pays: the rest of the net amount, without what is deducted for a refund. */
+export const getPayoutMicro = ({ usdc, reserve, deduction }: Paid): MicroUsdc =>
+  subtract(subtract(usdc.net, getReserved({ usdc, reserve })), deduction?.micro ?? '0')
 
 const DAY_MS = 86_400_000
 

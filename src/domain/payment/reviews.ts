@@ -2,7 +2,15 @@ import { isCurrency } from '../currencies.ts'
 import { formatAmount, formatUsdc } from '../money.ts'
 import { type Account, freeUnits, hasOtherToken, isOdd } from './funds/account.ts'
 import { listAnswers, withAnswer } from './funds/answer.ts'
-import { type Funds, findFittingSale, findOwnAccount, findSoldAccount, getExcess, getLoss } from './funds/funds.ts'
+import {
+  type Funds,
+  findFittingSale,
+  findOwnAccount,
+  findSoldAccount,
+  getDue,
+  getExcess,
+  getLoss,
+} from './funds/funds.ts'
 import { type AskReason, isSilent, isUnknownLoss, listReasons, type StopReason, waitsAsExcess } from './funds/review.ts'
 import { isClosed } from './payment.ts'
 import type { Attempt, Misfit, Payment, PaymentWithAttempts, Review } from './payment-object.ts'
@@ -69,11 +77,9 @@ const TEXTS: Readonly<Record<ReviewReason, (facts: Facts) => string>> = {
   excess: ({ funds, account }) => (account === null ? '' : describeExcess(funds, account)),
   loss: ({ funds, account }) => describeLoss(funds, account),
   unexpected_payout: ({ funds }) =>
-    `The chain has paid ${usdc(funds.paidOut)} to the merchant, and ${usdc(getNet(funds))} was to be paid.`,
+    `The chain has paid ${usdc(funds.paidOut)} to the merchant, and ${usdc(funds.taken === null ? 0n : getDue(funds.taken))} was to be paid.`,
   held: () => 'An operator holds the payment. Nothing is sold or paid out until it is released.',
 }
-
-const getNet = ({ taken }: Funds): bigint => (taken === null ? 0n : taken.gross - taken.fee)
 
 const usdc = (micro: bigint): string => `${formatUsdc(micro.toString())} USDC`
 

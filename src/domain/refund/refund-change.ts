@@ -35,10 +35,10 @@ export function decideRefundChange(before: Refund, changed: Refund, at: string):
     after,
     notes: [
       // The decision on the payment has its own entry.
-      ...(isOpened && after.fundFrom === 'wallet' ? [createNote('refund.created', data)] : []),
+      ...(isOpened && after.fundFrom !== 'payment' ? [createNote('refund.created', data)] : []),
       ...(isMoved ? [createNote(NOTES[status], data)] : []),
     ],
-    bookings: isMoved && status === 'succeeded' && after.fundFrom === 'wallet' ? [takeFunds(after)] : [],
+    bookings: isMoved && status === 'succeeded' && after.fundFrom !== 'payment' ? [takeFunds(after)] : [],
     events: [...(isOpened ? (['refund.created'] as const) : []), ...(isMoved ? findEvent(status) : [])],
     isEnding: isMoved && isRefundOver(status),
   }
@@ -60,8 +60,8 @@ export function countRefunds(
 }
 
 /** True once the merchant can pay for it, or once the decision to give the payment's own money back is recorded. */
-const hasBegun = ({ fundFrom, place, askedAt }: Refund): boolean =>
-  fundFrom === 'wallet' ? place !== null : askedAt !== null
+const hasBegun = ({ fundFrom, openedAt, askedAt }: Refund): boolean =>
+  (fundFrom === 'payment' ? askedAt : openedAt) !== null
 
 function timeOfMove(status: RefundStatus, at: string): Partial<Refund> {
   if (status === 'funded') return { fundedAt: at }
@@ -95,5 +95,10 @@ const describe = ({ id, amount, requiredMicro, receivedMicro, statusReason }: Re
   ...(statusReason !== null && { why: statusReason }),
 })
 
-const takeFunds = ({ id, paymentId, requiredMicro }: Refund): Booking =>
-  refundTaken({ paymentId, reference: id, micro: requiredMicro })
+const takeFunds = ({ id, paymentId, requiredMicro, fundFrom }: Refund): Booking =>
+  refundTaken({
+    paymentId,
+    reference: id,
+    micro: requiredMicro,
+    from: fundFrom === 'next_payouts' ? 'reserve' : 'suspense',
+  })

@@ -9,7 +9,7 @@ export type RefundSnapshot = {
   /** Increases with every change: the higher version is newer. */
   readonly version: number
   readonly status: RefundStatus
-  readonly hasAddress: boolean
+  readonly isOpened: boolean
   /** Unix milliseconds. */
   readonly expiresAt: number
   /** Unix milliseconds; null: the partner was not asked. */
@@ -20,7 +20,7 @@ export type RefundSnapshot = {
 export type RefundAnswer = { readonly refund: RefundSnapshot; readonly events: readonly string[] }
 
 export type RefundStep =
-  /** Makes the address for the USDC. */
+  /** Makes the address for the USDC, or has payouts deducted. */
   | { readonly do: 'open' }
   | { readonly do: 'expire' }
   /** Asks the partner for the refund, under the same key until the partner has ended it. */
@@ -39,7 +39,7 @@ export function decideRefundStep(
     case 'awaiting_funds': {
       const until = refund.expiresAt + REFUND_FINALITY_MS
       if (until <= now) return { do: 'expire' }
-      return refund.hasAddress ? { do: 'wait', until } : { do: 'open' }
+      return refund.isOpened ? { do: 'wait', until } : { do: 'open' }
     }
     case 'funded':
       return { do: 'ask' }
@@ -56,11 +56,11 @@ export function decideRefundStep(
   }
 }
 
-export const toRefundSnapshot = ({ id, version, status, place, expiresAt, askedAt }: Refund): RefundSnapshot => ({
+export const toRefundSnapshot = ({ id, version, status, openedAt, expiresAt, askedAt }: Refund): RefundSnapshot => ({
   id,
   version,
   status,
-  hasAddress: place !== null,
+  isOpened: openedAt !== null,
   expiresAt: unixMs(expiresAt),
   askedAt: askedAt === null ? null : unixMs(askedAt),
 })

@@ -6,8 +6,11 @@ import type { MicroUsdc, Money } from '../money.ts'
  * the settlement the payment's own money goes back, whole, by a decision on the payment whose author is the merchant.
  */
 
-/** `wallet`: the merchant pays in USDC. `payment`: the payment is not settled, and its own money goes back. */
-export const FUND_SOURCES = ['wallet', 'payment'] as const
+/**
+ * `wallet`: the merchant pays in USDC. `next_payouts`: the USDC is deducted from the merchant's next payouts. `payment`: the
+ * payment is not settled, and its own money goes back.
+ */
+export const FUND_SOURCES = ['wallet', 'next_payouts', 'payment'] as const
 export type FundSource = (typeof FUND_SOURCES)[number]
 
 export const REFUND_STATUSES = [
@@ -23,7 +26,11 @@ export type RefundStatus = (typeof REFUND_STATUSES)[number]
 
 /** From, to, and why the move exists. A move that is not listed is refused. */
 export const REFUND_TRANSITIONS = [
-  ['awaiting_funds', 'funded', 'the required USDC is final at the address of the refund'],
+  [
+    'awaiting_funds',
+    'funded',
+    'the required USDC is final at the address of the refund, or payouts that are final lack it',
+  ],
   ['awaiting_funds', 'canceled', 'the merchant canceled before the USDC was there'],
   ['awaiting_funds', 'expired', 'the USDC was not there in time'],
   ['awaiting_funds', 'failed', 'no address for the USDC can be made'],
@@ -46,14 +53,14 @@ export const isRefundOver = (status: RefundStatus): boolean => ENDS.includes(sta
  * that it did.
  */
 export const isWithPartner = ({ status, fundFrom }: Pick<Refund, 'status' | 'fundFrom'>): boolean =>
-  fundFrom === 'wallet' && (status === 'funded' || status === 'pending')
+  fundFrom !== 'payment' && (status === 'funded' || status === 'pending')
 
 /** Why a refund has failed. */
 export const REFUND_FAILURES = {
   money_gone: 'The partner no longer has the money: it was charged back, or given back otherwise.',
   refused: 'The partner refused the refund.',
   payment_changed: 'The payment was settled, or its money changed, before the money could go back.',
-  usdc_returned: 'The USDC had gone back to the wallet before the partner was asked.',
+  usdc_returned: 'The USDC had gone back to the merchant before the partner was asked.',
   wallet_not_allowed: 'The USDC could not go back to the wallet of the payment.',
   no_addresses: 'No address can be made: the deployment has no DEPOSIT_SEED.',
 } as const
@@ -105,7 +112,7 @@ export type Refund = {
   readonly rate: string
   readonly rateSource: string
   readonly requiredMicro: MicroUsdc
-  /** All USDC that is final at the address. */
+  /** All USDC that is final at the address, or that payouts which are final lack. */
   readonly receivedMicro: MicroUsdc
   readonly chainId: number
   readonly token: Hex
@@ -121,6 +128,8 @@ export type Refund = {
   readonly returnedTxHash: Hex | null
   /** The key of the request to the partner: the refund's id, or the give-back's key; null: it was not asked. */
   readonly partnerKey: string | null
+  /** When the merchant could pay for it, or payouts could be deducted; null: not yet, or the payment's own money goes back. */
+  readonly openedAt: string | null
   readonly createdAt: string
   readonly updatedAt: string
   /** Until when the USDC must be final. */

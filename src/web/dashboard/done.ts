@@ -10,6 +10,7 @@ export const DONE = {
   channel_removed: 'The channel is removed.',
   channel_saved: 'The channel is saved.',
   channel_tested: 'A test message is on its way.',
+  deductions_saved: 'Saved. It counts for refunds that are created from now on.',
   delivery_queued: 'The event is on its way again.',
   dispute_accepted: 'Accepted. The partner is about to confirm it.',
   evidence_sent: 'Your evidence is on its way to the partner.',

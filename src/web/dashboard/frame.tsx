@@ -46,6 +46,7 @@ const DEVELOPERS: readonly Place[] = [
 ]
 const SETTINGS: readonly Place[] = [
   { href: '/dashboard/wallet', name: 'Wallet', icon: 'wallet' },
+  { href: '/dashboard/deductions', name: 'Deductions', icon: 'back' },
   { href: '/dashboard/agreement', name: 'Agreement', icon: 'shield' },
   { href: '/dashboard/notifications', name: 'Notifications', icon: 'bell' },
   { href: '/dashboard/team', name: 'Team', icon: 'team' },

@@ -164,6 +164,8 @@ export function rowsFor(seeded: SeededApi): Readonly<Record<string, Row>> {
     readWallet: { path: '/v1/settings/wallet' },
     setWallet: { path: '/v1/settings/wallet', body: { address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' } },
     readBrand: { path: '/v1/settings/brand' },
+    readDeductions: { path: '/v1/settings/deductions' },
+    setDeductions: { path: '/v1/settings/deductions', body: { limit_usdc: 500 } },
     readEmbedding: { path: '/v1/settings/embedding' },
     setEmbedding: { path: '/v1/settings/embedding', body: { origins: ['https://shop.example'] } },
     setBrand: { path: '/v1/settings/brand', body: { color: '#123456' } },

@@ -11,12 +11,12 @@ describe('The split of the net amount', () => {
     ['999999', '10.25', '102499', '897500'],
     ['57882573', '0.01', '5788', '57876785'],
   ])('a net amount of %s micro-USDC with a reserve of %s %% holds back %s and pays %s', (net, percent, held, paid) => {
-    const payment = { reserve: { percent, days: 90 }, usdc: { net } }
+    const payment = { reserve: { percent, days: 90 }, usdc: { net }, deduction: null }
     expect([getReserved(payment), getPayoutMicro(payment)]).toEqual([held, paid])
   })
 
   test('without a reserve the payout pays the whole net amount', () => {
-    expect(getPayoutMicro({ reserve: null, usdc: { net: '77' } })).toBe('77')
+    expect(getPayoutMicro({ reserve: null, usdc: { net: '77' }, deduction: null })).toBe('77')
     expect(getReserved({ reserve: { percent: '10', days: 1 }, usdc: null })).toBe('0')
   })
 
@@ -35,7 +35,7 @@ describe('What a chargeback takes', () => {
     newFunds({
       accounts: [newAccount('a', 'EUR', { report: 'paid', held })],
       sales: [sale],
-      taken: { ...sale, fee: 45n, reserve: 95n },
+      taken: { ...sale, fee: 45n, reserve: 95n, deducted: 0n },
       payout: 'paid',
       paidOut: 860n,
       released,

@@ -15,7 +15,7 @@ const snapshot = (fields: Partial<RefundSnapshot>): RefundSnapshot => ({
   id: 're_1',
   version: 1,
   status: 'awaiting_funds',
-  hasAddress: true,
+  isOpened: true,
   expiresAt: EXPIRES,
   askedAt: null,
   ...fields,
@@ -25,7 +25,7 @@ const step = (fields: Partial<RefundSnapshot>, now = 0, askedAt = 0) =>
 
 describe('The next step of a refund', () => {
   test('makes the address first, and then waits for the USDC until it cannot be final in time', () => {
-    expect(step({ hasAddress: false })).toEqual({ do: 'open' })
+    expect(step({ isOpened: false })).toEqual({ do: 'open' })
     const end = EXPIRES + REFUND_FINALITY_MS
     expect(step({})).toEqual({ do: 'wait', until: end })
     expect(step({}, end - 1)).toMatchObject({ do: 'wait' })
@@ -33,7 +33,7 @@ describe('The next step of a refund', () => {
   })
 
   test('expires also without an address, which a deployment without a seed never makes', () => {
-    expect(step({ hasAddress: false }, EXPIRES + REFUND_FINALITY_MS)).toEqual({ do: 'expire' })
+    expect(step({ isOpened: false }, EXPIRES + REFUND_FINALITY_MS)).toEqual({ do: 'expire' })
   })
 
   test('asks the partner at once when the USDC is there, whatever the time', () => {
@@ -49,8 +49,8 @@ describe('The next step of a refund', () => {
   })
 
   test('asks at once for a refund of the payment’s own money that was not asked for', () => {
-    expect(step({ status: 'pending', hasAddress: false })).toEqual({ do: 'ask' })
-    expect(step({ status: 'pending', hasAddress: false }, 2000, 1500)).toEqual({ do: 'ask' })
+    expect(step({ status: 'pending', isOpened: false })).toEqual({ do: 'ask' })
+    expect(step({ status: 'pending', isOpened: false }, 2000, 1500)).toEqual({ do: 'ask' })
   })
 
   test('asks at once in a run that has taken over, or whose order changed', () => {
@@ -73,11 +73,11 @@ test('the workflow knows a refund by its state, its address and its two moments'
     id: 're_1',
     version: 3,
     status: 'pending',
-    hasAddress: true,
+    isOpened: true,
     expiresAt: Date.UTC(2026, 10, 28, 11),
     askedAt: Date.UTC(2026, 10, 28, 10, 30),
   })
-  expect(toRefundSnapshot(refund({ place: null }))).toMatchObject({ hasAddress: false, askedAt: null })
+  expect(toRefundSnapshot(refund({ place: null }))).toMatchObject({ isOpened: false, askedAt: null })
 })
 
 test.each([

@@ -29,6 +29,7 @@ export const refund = (fields: Partial<Refund> = {}): Refund => ({
   fundingTxHash: null,
   returnedTxHash: null,
   partnerKey: null,
+  openedAt: AT,
   createdAt: AT,
   updatedAt: AT,
   expiresAt: AT,

@@ -50,9 +50,10 @@ export async function createRefund(testPayment: TestPayment, { percent }: StepOf
     createdAt: new Date(now).toISOString(),
     expiresAt: new Date(now + REFUND_FUNDING_MS).toISOString(),
   })
-  if ((made !== null) !== isLeft)
-    testPayment.wrong.push(`a refund was ${made === null ? 'refused' : 'created'}, and the payment shows otherwise`)
-  if (made !== null) testPayment.ask('open a refund', 'openRefund', { who: 'outside', refundId: made.id })
+  const isMade = typeof made !== 'string'
+  if (isMade !== isLeft)
+    testPayment.wrong.push(`a refund was ${isMade ? 'created' : 'refused'}, and the payment shows otherwise`)
+  if (isMade) testPayment.ask('open a refund', 'openRefund', { who: 'outside', refundId: made.id })
 }
 
 const listRefunds = ({ system, db, paymentId }: TestPayment): Promise<Refund[]> =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { readPayment } from '../../../db/payments/payments.ts'
+import { listDeductions, readDeductionLimit } from '../../../db/refunds/deductions.ts'
 import { listRefunds, readRefund } from '../../../db/refunds/refunds.ts'
 import { hasAbility } from '../../../domain/account/roles.ts'
 import { isId } from '../../../domain/ids.ts'
@@ -31,7 +32,7 @@ export type RefundPageDeps = RefundCreateDeps & { readonly publicUrl: string }
 const PER_PAGE = 50
 
 const text = z.string().max(2000).default('')
-const draftForm = z.object({ amount: text, reason: text })
+const draftForm = z.object({ amount: text, reason: text, source: text })
 
 export function refundPages(deps: RefundPageDeps): Page[] {
   return [...formPages(deps), ...ownPages(deps), listPage(deps)]
@@ -44,7 +45,7 @@ function formPages(deps: RefundPageDeps): Page[] {
       method: 'get',
       path: '/dashboard/payments/:id/refund',
       needs: 'sell',
-      handle: async (call) => ({ html: showForm(deps, call, { state: await findPayment(call) }) }),
+      handle: async (call) => ({ html: await showForm(deps, call, { state: await findPayment(call) }) }),
     }),
     definePage({
       method: 'post',
@@ -56,7 +57,7 @@ function formPages(deps: RefundPageDeps): Page[] {
         const plan = await catchRefusal(planDraft(deps, state, call.form))
         if (plan instanceof Problem) {
           const errors = toFieldErrors(plan, 'amount')
-          return { status: 400, html: showForm(deps, call, { state, draft: call.form, errors }) }
+          return { status: 400, html: await showForm(deps, call, { state, draft: call.form, errors }) }
         }
         const { payment } = state
         const { frame } = call
@@ -78,12 +79,12 @@ function formPages(deps: RefundPageDeps): Page[] {
         const currency = (state.payment.confirmed ?? state.payment.amount).currency
         // Before the settlement the whole payment goes back, and the form names no amount.
         const amount = draft.amount === '' ? {} : { amount: plainAmount(draft.amount, currency) }
-        const body = { ...amount, ...toReason(draft) }
+        const body = { ...amount, ...toReason(draft), ...toSource(draft) }
         const params = { id: state.payment.id }
         const made = await catchRefusal(runOperation(deps, call, { operation: createRefund, params, body, once }))
         if (!(made instanceof Problem)) return { to: `/dashboard/refunds/${made.id}`, done: 'refund_made' }
         const errors = toFieldErrors(made, 'amount')
-        return { status: 400, html: showForm(deps, call, { state, draft, errors }) }
+        return { status: 400, html: await showForm(deps, call, { state, draft, errors }) }
       },
     }),
   ]
@@ -164,23 +165,27 @@ type FormShown = {
 }
 
 /** A page that shows no button to refund leads here only by its URL, or after another person has refunded the rest. */
-function showForm(
+async function showForm(
   { publicUrl }: RefundPageDeps,
-  { frame }: PageCall,
+  { frame, db, tenant }: PageCall,
   { state, draft, errors = {} }: FormShown,
-): string {
+): Promise<string> {
   const refundable = findRefundable(state)
   const { payment } = state
   return renderRefundForm({
     frame,
     payment,
     refundable,
-    draft: draft ?? { amount: refundable === null ? '' : formatAmount(refundable.left), reason: '' },
+    draft: draft ?? { amount: refundable === null ? '' : formatAmount(refundable.left), reason: '', source: '' },
+    deductionLimit: await readDeductionLimit(db, tenant.merchantId),
     errors,
     once: randomUUID(),
     publicUrl,
   })
 }
+
+const toSource = ({ source }: Pick<RefundDraft, 'source'>): { fund_from?: 'next_payouts' } =>
+  source === 'next_payouts' ? { fund_from: 'next_payouts' } : {}
 
 function toReason({ reason }: RefundDraft): { reason?: string } {
   const line = oneLine(reason)
@@ -190,7 +195,7 @@ function toReason({ reason }: RefundDraft): { reason?: string } {
 /** The plan of the creation, for the page before it. The creation locks the rate. */
 async function planDraft(deps: RefundPageDeps, state: PaymentWithAttempts, draft: RefundDraft) {
   const { currency } = state.payment.confirmed ?? state.payment.amount
-  const plan = await planRefund(deps, state, plainAmount(draft.amount, currency))
+  const plan = await planRefund(deps, state, { amount: plainAmount(draft.amount, currency), ...toSource(draft) })
   if (oneLine(draft.reason).length > 500) throw refuseField('reason', 'must have at most 500 characters')
   return plan
 }
@@ -215,6 +220,7 @@ async function showRefund(
     payment: state.payment,
     stamp: getStamp(state),
     mayPay,
+    deductions: refund.fundFrom === 'next_payouts' ? await listDeductions(db, refund.id) : [],
     cancelable: mayPay && refund.status !== 'canceled' && whyRefundNotCancelable(refund.status) === null,
     errors,
     problem,

@@ -15,6 +15,7 @@ import { type ApiKeyOperationDeps, createApiKey, listApiKeys, revokeApiKey, rota
 import { readBrand, setBrand } from './brand.ts'
 import { acceptDispute, type DisputeDeps, submitDisputeEvidence } from './disputes/dispute-answer.ts'
 import { listDisputes, readDispute } from './disputes/disputes.ts'
+import { readDeductions, setDeductions } from './deductions.ts'
 import { readEmbedding, setEmbedding } from './embedding.ts'
 import { type EventsDeps, listEvents, readEvent } from './events.ts'
 import { exportPayments, exportStatement } from './exports/exports.ts'
@@ -144,6 +145,8 @@ export const OPERATIONS: readonly Operation<OperationDeps>[] = [
   stopWalletChange,
   readBrand,
   setBrand,
+  readDeductions,
+  setDeductions,
   readEmbedding,
   setEmbedding,
   createNotificationChannel,

@@ -14,7 +14,7 @@ export const TEST_KEYS_ONLY = 'With a key only in test mode; in live mode a sign
 export function requireTestKey(
   { publicUrl }: StepUp,
   caller: Caller,
-  page: 'keys' | 'wallet' | 'brand' | 'embedding' | 'notifications' | 'team' | 'webhooks',
+  page: 'keys' | 'wallet' | 'brand' | 'embedding' | 'deductions' | 'notifications' | 'team' | 'webhooks',
 ): void {
   // The dashboard calls this only after the person's confirmation.
   if (!caller.livemode || caller.keyId === null) return

@@ -29,7 +29,7 @@ export function queueForgotten({ db, scope }: JournalContext): Promise<number> {
           -- For money that never came nothing is owed: whoever has the treasury's key may have used the nonce.
           and (m.net_micro is not null or exists (select 1 from attempt t join reading r on r.attempt_id = t.id where t.payment_id = m.id and r.held > 0))
           and (m.status = any(${[...CLOSED]}) or m.status in ('under_review', 'settling')
-            and (payout_micro(m.net_micro, m.reserve_percent) = l.micro_usdc or m.payout = 'voiding'))
+            and (payout_micro(m.net_micro, m.reserve_percent, m.deducted_micro) = l.micro_usdc or m.payout = 'voiding'))
         on conflict (owner_id) do nothing`,
   )
 }
@@ -87,7 +87,7 @@ export async function queueUnsurePayout(tx: Tx, paymentId: string): Promise<void
   } = await one(
     tx,
     unsureRow,
-    sql`select chain_id, lower(token) as token, destination as recipient, coalesce(payout_micro(net_micro, reserve_percent)::text, quote ->> 'netMicro') as micro
+    sql`select chain_id, lower(token) as token, destination as recipient, coalesce(payout_micro(net_micro, reserve_percent, deducted_micro)::text, quote ->> 'netMicro') as micro
         from payment where id = ${paymentId}`,
   )
   const treasury = await findTreasury(tx, { chainId, token }, paymentId)

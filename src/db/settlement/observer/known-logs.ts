@@ -159,7 +159,7 @@ async function findPayments(
   const payments = await many(
     db,
     knownPaymentRow,
-    sql`select m.id, lower(m.destination) as recipient, payout_micro(m.net_micro, m.reserve_percent)::text as net, m.quote ->> 'netMicro' as quoted,
+    sql`select m.id, lower(m.destination) as recipient, payout_micro(m.net_micro, m.reserve_percent, m.deducted_micro)::text as net, m.quote ->> 'netMicro' as quoted,
           -- Taken over, the earlier nonce is dead to everybody but a thief.
           coalesce(p.state = 'settled', false) or exists (select 1 from payout_takeover t where t.owner_id = m.id) as is_paid
         from payment m left join payout p on p.owner_id = m.id

@@ -15,8 +15,11 @@ export type Sale = {
   readonly state: 'asked' | 'filled' | 'ended'
 }
 
-/** A sale that the payment has taken. It is frozen, with its fee and what is held back, in micro-USDC. */
-export type TakenSale = Sale & { readonly fee: bigint; readonly reserve: bigint }
+/**
+ * A sale that the payment has taken. It is frozen, with its fee, what is held back, and from the hand-over on what is
+ * deducted for a refund, in micro-USDC.
+ */
+export type TakenSale = Sale & { readonly fee: bigint; readonly reserve: bigint; readonly deducted: bigint }
 
 /**
  * The state of the payout as the payment knows it; the engine's states are in ../../settlement/payout.ts. `none`: not
@@ -38,6 +41,8 @@ export type Funds = {
   readonly lost: bigint
   /** Micro-USDC that were released of what was held back. */
   readonly released: bigint
+  /** True once a release pays what was deducted for a refund. */
+  readonly isDeductionReleased: boolean
   /** How the payment was closed before money arrived; null: it was not. */
   readonly closed: 'expired' | 'canceled' | 'failed' | null
   /** False once late money is no longer expected: from then on no money can become the payment's. */
@@ -135,6 +140,9 @@ export function getHeldBack(funds: Funds): bigint {
   if (funds.taken === null || findSoldAccount(funds) === null) return 0n
   return funds.taken.reserve - funds.released - getSeized(funds)
 }
+
+/** Returns what the payout pays, in micro-USDC. */
+export const getDue = ({ gross, fee, reserve, deducted }: TakenSale): bigint => gross - fee - reserve - deducted
 
 /** Returns the units that are lost for good: the merchant was paid for them, or the buyer has them twice. */
 export function getLoss(funds: Funds, account: Account): bigint {

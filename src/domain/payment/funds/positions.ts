@@ -66,10 +66,11 @@ function putSale(put: Put, funds: Funds, sale: Sale): void {
   }
   put('fee_revenue', 'USDC', -taken.fee)
   const { released } = funds
+  const deducted = funds.isDeductionReleased ? 0n : taken.deducted
   const seized = getSeized(funds)
-  // The payout pays the net amount without the reserve; once released, a separate payout pays it.
-  put('merchant_payable', 'USDC', taken.fee + taken.reserve - taken.gross - released)
-  put('reserve', 'USDC', seized + released - taken.reserve)
+  // The payout pays the net amount without the reserve and the deduction; once released, a separate payout pays them.
+  put('merchant_payable', 'USDC', taken.fee + taken.reserve + deducted - taken.gross - released)
+  put('reserve', 'USDC', seized + released - taken.reserve - deducted)
   put('chargeback_loss', 'USDC', -seized)
   put('exchange', 'USDC', taken.gross - sale.fill)
 }

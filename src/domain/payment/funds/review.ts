@@ -5,6 +5,7 @@ import {
   findFittingSale,
   findOwnAccount,
   findSoldAccount,
+  getDue,
   getExcess,
   getLoss,
   isAgreed,
@@ -99,11 +100,7 @@ export const isUnknownLoss = (funds: Funds, account: Account): boolean => getLos
 
 /** True if the chain has paid the merchant another sum than the sold one. */
 function isPayoutUnexpected({ payout, taken, paidOut, agreed }: Funds): boolean {
-  return (
-    payout === 'paid' &&
-    agreed !== namePayout(paidOut) &&
-    (taken === null || paidOut !== taken.gross - taken.fee - taken.reserve)
-  )
+  return payout === 'paid' && agreed !== namePayout(paidOut) && (taken === null || paidOut !== getDue(taken))
 }
 
 /** True if a hold keeps the payment's money from continuing, as long as the money could continue. */

@@ -19,6 +19,7 @@ export function toFunds(state: PaymentWithAttempts): Funds {
     paidOut: BigInt(payment.paidMicro ?? '0'),
     lost: BigInt(payment.lostMinor),
     released: BigInt(payment.reserveReleasedMicro),
+    isDeductionReleased: payment.deduction?.releaseId != null,
     closed: payment.closedAs,
     listens: !payment.listenEnded,
     late: attempts.filter((attempt) => isTooLate(payment, attempt)).map(({ id }) => id),
@@ -34,7 +35,13 @@ function findTaken({ payment, sales }: PaymentWithAttempts): TakenSale | null {
   const { takenSale, usdc } = payment
   const sale = sales.find(({ number }) => number === takenSale)
   if (sale === undefined || usdc === null) return null
-  return { ...sale, gross: BigInt(usdc.gross), fee: BigInt(usdc.fee), reserve: BigInt(getReserved(payment)) }
+  return {
+    ...sale,
+    gross: BigInt(usdc.gross),
+    fee: BigInt(usdc.fee),
+    reserve: BigInt(getReserved(payment)),
+    deducted: BigInt(payment.deduction?.micro ?? '0'),
+  }
 }
 
 export function toAccount(attempt: Attempt): Account {

@@ -16,6 +16,7 @@ export type StatementLine = {
   readonly gross_micro: string
   readonly fee_micro: string
   readonly reserved_micro: string
+  readonly deducted_micro: string
   readonly released_micro: string
   readonly charged_back_micro: string
   readonly received_micro: string
@@ -185,6 +186,13 @@ const RESERVE_COLUMNS: readonly Column<StatementLine>[] = [
   { name: 'Released', look: 'num wide-only', cell: ({ released_micro: micro }) => usdcText(micro, 6) },
 ]
 
+/** The column of periods in which payouts paid for refunds. */
+const DEDUCTION_COLUMN: Column<StatementLine> = {
+  name: 'For refunds',
+  look: 'num wide-only',
+  cell: ({ deducted_micro: micro }) => (micro === '0' ? '0' : `−${usdcText(micro, 6)}`),
+}
+
 /** The column of periods with chargebacks. */
 const CHARGEBACK_COLUMN: Column<StatementLine> = {
   name: 'Charged back',
@@ -228,6 +236,7 @@ function Lines({ view: { lines, sum, by } }: { view: BalanceView }) {
           look: sum.refunds === 0 ? 'num' : 'num wide-only',
           cell: ({ fee_micro: fee }) => (fee === '0' ? '0' : `−${usdcText(fee, 6)}`),
         },
+        ...(sum.deducted_micro === '0' ? [] : [DEDUCTION_COLUMN]),
         ...(hasReserve ? RESERVE_COLUMNS : []),
         ...(lines.some(({ charged_back_micro: micro }) => micro !== '0') ? [CHARGEBACK_COLUMN] : []),
         { name: 'Received', look: 'num', cell: ({ received_micro: net }) => <b>{usdcText(net, 6)}</b> },

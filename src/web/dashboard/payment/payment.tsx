@@ -6,6 +6,7 @@ import { isOpen } from '../../../domain/payment/payment.ts'
 import {
   type Attempt,
   checkoutUrl,
+  type Deduction,
   explorerUrl,
   merchantUsdc,
   type Payment,
@@ -257,6 +258,7 @@ function Money({ payment, amounts }: MoneyProps) {
             </td>
           </tr>
           {payment.reserve !== null && <Reserve payment={payment} reserve={payment.reserve} />}
+          {payment.deduction !== null && <Deducted deduction={payment.deduction} />}
         </tbody>
       </table>
       <p class="hint">The fee covers partner, conversion and gas. You pay it only when a payment succeeds.</p>
@@ -285,6 +287,20 @@ function Reserve({ payment, reserve }: { payment: Payment; reserve: ReserveTerms
         </tr>
       )}
     </>
+  )
+}
+
+function Deducted({ deduction: { refundId, micro, releaseId } }: { deduction: Deduction }) {
+  return (
+    <tr>
+      <th scope="row">
+        Of that deducted for a <a href={`/dashboard/refunds/${refundId}`}>refund</a>
+        {releaseId !== null && ', and released'}
+      </th>
+      <td>
+        <Usdc micro={micro} />
+      </td>
+    </tr>
   )
 }
 

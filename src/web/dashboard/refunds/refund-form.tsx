@@ -1,6 +1,7 @@
 import { formatAmount, isMore, type MicroUsdc, type Money } from '../../../domain/money.ts'
 import { isClosed } from '../../../domain/payment/payment.ts'
 import type { Payment } from '../../../domain/payment/payment-object.ts'
+import { DEDUCTION_DAYS, LEAST_PAYOUT_MICRO } from '../../../domain/refund/deduction.ts'
 import type { Refundable } from '../../../domain/refund/refundable.ts'
 import { Card } from '../../kit/card.tsx'
 import { Curl, curlText } from '../../kit/curl.tsx'
@@ -15,7 +16,7 @@ import { CodedAmount, Fiat, fiatText, methodText, Usdc, usdcText } from '../paym
 import { LOCKED_MINUTES } from './refund-words.tsx'
 
 /** The fields as the person typed them. */
-export type RefundDraft = { readonly amount: string; readonly reason: string }
+export type RefundDraft = { readonly amount: string; readonly reason: string; readonly source: string }
 
 type FormView = { readonly frame: Frame; readonly payment: Payment; readonly publicUrl: string }
 
@@ -25,6 +26,8 @@ export type RefundFormView = FormView & {
   /** The part that can be refunded; null: nothing. */
   readonly refundable: Pick<Refundable, 'fundFrom' | 'left'> | null
   readonly once: string
+  /** The sum that open refunds can require of the next payouts together, in micro-USDC; null: payouts pay for none. */
+  readonly deductionLimit: MicroUsdc | null
 }
 
 /** The first step: the amount, and why. */
@@ -56,7 +59,7 @@ export function renderRefundForm(view: RefundFormView): string {
 
 type PartProps = { readonly view: RefundFormView; readonly left: Money }
 
-function AmountForm({ view: { frame, payment, draft, errors }, left }: PartProps) {
+function AmountForm({ view: { frame, payment, draft, errors, deductionLimit }, left }: PartProps) {
   return (
     <PostForm action={`/dashboard/payments/${payment.id}/refund`} csrf={frame.csrf} look="form card">
       <ErrorSummary errors={errors} />
@@ -70,6 +73,7 @@ function AmountForm({ view: { frame, payment, draft, errors }, left }: PartProps
           <input {...attributes} inputMode="decimal" autocomplete="off" required maxLength={40} value={draft.amount} />
         )}
       </Field>
+      {deductionLimit !== null && <SourceField draft={draft} limit={deductionLimit} />}
       <ReasonField draft={draft} errors={errors} />
       <FormEnd back={`/dashboard/payments/${payment.id}`}>See what it costs</FormEnd>
     </PostForm>
@@ -80,7 +84,7 @@ function AmountForm({ view: { frame, payment, draft, errors }, left }: PartProps
 function WholeForm({ view: { frame, payment, draft, errors, once }, left }: PartProps) {
   const path = `/dashboard/payments/${payment.id}`
   return (
-    <PostForm action={`${path}/refunds`} csrf={frame.csrf} look="form card" fields={{ amount: '', once }}>
+    <PostForm action={`${path}/refunds`} csrf={frame.csrf} look="form card" fields={{ amount: '', source: '', once }}>
       <ErrorSummary errors={errors} />
       <p>
         {`The payment is not settled yet, so the whole ${fiatText(left)} ${left.currency} go back to the buyer the way it was paid${wayText(payment)}. You pay nothing for it, there is no fee, and you do not receive the payment’s USDC. To refund only a part, wait until its USDC is in your wallet.`}
@@ -88,6 +92,27 @@ function WholeForm({ view: { frame, payment, draft, errors, once }, left }: Part
       <ReasonField draft={draft} errors={errors} />
       <FormEnd back={path}>Refund the whole payment</FormEnd>
     </PostForm>
+  )
+}
+
+function SourceField({ draft, limit }: { readonly draft: RefundDraft; readonly limit: MicroUsdc }) {
+  return (
+    <Field
+      name="source"
+      label="You pay with"
+      hint={`Your next payouts can pay for up to ${usdcText(limit, 6)} USDC of open refunds together.`}
+    >
+      {(attributes) => (
+        <select {...attributes}>
+          <option value="wallet" selected={draft.source !== 'next_payouts'}>
+            USDC from a wallet, now
+          </option>
+          <option value="next_payouts" selected={draft.source === 'next_payouts'}>
+            Your next payouts
+          </option>
+        </select>
+      )}
+    </Field>
   )
 }
 
@@ -154,7 +179,9 @@ export function renderRefundQuote(view: RefundQuoteView): string {
           </Facts>
           <Compared payment={payment} amount={amount} requiredMicro={requiredMicro} />
           <p class="hint">
-            {`If you create the refund now, the rate is locked for ${LOCKED_MINUTES} minutes, until ${timeText(expiresAt, 'time')} UTC. Pay within that time, from the wallet of the payment without gas, or from any wallet. If you do not pay, the refund expires and costs nothing.`}
+            {draft.source === 'next_payouts'
+              ? `If you create the refund now, we deduct this USDC from your next payouts, the earliest first, and leave at least ${usdcText(LEAST_PAYOUT_MICRO.toString(), 2)} USDC of each. When enough of them are final, the buyer gets the money back. The rate is locked for ${DEDUCTION_DAYS} days, until ${timeText(expiresAt, 'long')} UTC. If that is not enough, the refund expires, and we release what was deducted to your wallet.`
+              : `If you create the refund now, the rate is locked for ${LOCKED_MINUTES} minutes, until ${timeText(expiresAt, 'time')} UTC. Pay within that time, from the wallet of the payment without gas, or from any wallet. If you do not pay, the refund expires and costs nothing.`}
           </p>
           <PostForm action={`${path}/refunds`} csrf={frame.csrf} fields={{ ...draft, once }}>
             <FormEnd back={`${path}/refund`}>Create refund</FormEnd>

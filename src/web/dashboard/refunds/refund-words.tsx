@@ -48,10 +48,11 @@ export function countMissing({
 }
 
 /** The step of a refund that waits for USDC. `now`: ISO 8601. */
-export type FundingStep = 'opening' | 'late' | 'refused' | 'sending' | 'part' | 'open'
+export type FundingStep = 'opening' | 'deducting' | 'late' | 'refused' | 'sending' | 'part' | 'open'
 
 export function findFundingStep(refund: Refund, now: string): FundingStep {
   if (Date.parse(refund.expiresAt) <= Date.parse(now)) return 'late'
+  if (refund.fundFrom === 'next_payouts') return 'deducting'
   if (refund.place === null) return 'opening'
   if (!isZero(refund.receivedMicro)) return 'part'
   if (refund.signedAt === null) return 'open'
@@ -61,7 +62,11 @@ export function findFundingStep(refund: Refund, now: string): FundingStep {
 /** Describes the state of a refund and the next step, in one or two sentences. */
 export function describeRefund(refund: Refund, now: string): string {
   const { status, receivedMicro, fundFrom } = refund
-  const goesBack = isZero(receivedMicro) ? '' : ' Its USDC goes back to the wallet of the payment.'
+  const goesBack = isZero(receivedMicro)
+    ? ''
+    : fundFrom === 'wallet'
+      ? ' Its USDC goes back to the wallet of the payment.'
+      : ' What was deducted is released to your wallet.'
   switch (status) {
     case 'awaiting_funds':
       return describeFunding(refund, now)
@@ -90,7 +95,11 @@ function describeFunding(refund: Refund, now: string): string {
     case 'opening':
       return 'Its address for USDC is being made. That takes a few seconds.'
     case 'late':
+      if (refund.fundFrom === 'next_payouts')
+        return 'The time is over. Payouts that are final within a few minutes still count; no more is deducted.'
       return 'The time to pay is over. USDC that you sent in time still counts if it is final within a few minutes. Send no more.'
+    case 'deducting':
+      return `We deduct the missing ${usdcText(missing, 6)} USDC from your next payouts, ${until}. Then the buyer gets the money back the way it was paid. You have nothing to do.`
     case 'sending':
       return 'We have your signature, and are sending the transfer. It is final within about a minute. You have nothing to do.'
     case 'part':
@@ -108,8 +117,7 @@ const FAILURES: Readonly<Record<RefundFailure, string>> = {
   payment_changed:
     'The payment was settled, or its money changed, before the money could go back. Look at the payment, and refund it again if that is still wanted.',
   refused: 'The partner refused to pay the buyer back. Ask the buyer for another way, and pay the buyer yourself.',
-  usdc_returned:
-    'Its USDC went back to your wallet before the partner was asked. Create another refund if it is still wanted.',
+  usdc_returned: 'Its USDC went back to you before the partner was asked. Create another refund if it is still wanted.',
   wallet_not_allowed:
     'The wallet of this payment belongs to the platform, so USDC could not go back to it. Contact support.',
   no_addresses: 'This platform makes no addresses for USDC, so it cannot take the USDC of a refund. Contact support.',

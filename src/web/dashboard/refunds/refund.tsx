@@ -42,6 +42,8 @@ export type RefundView = {
   /** True if this person can pay for refunds, and cancel them. */
   readonly mayPay: boolean
   readonly cancelable: boolean
+  /** The payments whose payouts pay for it. */
+  readonly deductions: readonly { readonly paymentId: string; readonly micro: MicroUsdc }[]
   readonly errors: FormErrors
   readonly problem: string | null
   readonly now: string
@@ -72,7 +74,7 @@ export function renderRefundPage(view: RefundView): string {
           <Stops
             stops={[
               { name: 'Created', at: refund.createdAt },
-              ...(fundFrom === 'wallet' ? [{ name: 'USDC final', at: refund.fundedAt }] : []),
+              ...(fundFrom === 'payment' ? [] : [{ name: 'USDC final', at: refund.fundedAt }]),
               { name: 'Partner asked', at: refund.askedAt },
               { name: 'Buyer refunded', at: refund.succeededAt },
             ]}
@@ -84,7 +86,7 @@ export function renderRefundPage(view: RefundView): string {
             <Money view={view} />
           </div>
           <div class="side">
-            {fundFrom === 'wallet' && <Costs refund={refund} />}
+            {fundFrom !== 'payment' && <Costs refund={refund} />}
             <Details refund={refund} />
             <Curl command={curlText(`${publicUrl}/v1/refunds/${id}`)} />
           </div>
@@ -99,12 +101,38 @@ function Money({ view }: { view: RefundView }) {
   const { refund } = view
   if (refund.fundFrom === 'wallet')
     return refund.status === 'awaiting_funds' ? <Funding view={view} /> : <Transfers refund={refund} />
+  if (refund.fundFrom === 'next_payouts') return <Deducted view={view} />
   return (
     <Card id="own" title="Before the settlement">
       <p>
         The whole payment goes back to the buyer through the partner. You pay nothing for it, there is no fee, and you
         do not receive the payment’s USDC.
       </p>
+    </Card>
+  )
+}
+
+/** The USDC that payouts lack for the refund, and its end. */
+function Deducted({ view: { refund, deductions } }: { view: RefundView }) {
+  const { receivedMicro, status } = refund
+  const isReleased = isRefundOver(status) && status !== 'succeeded'
+  return (
+    <Card id="deducted" title="From your payouts">
+      <div data-changing={status === 'awaiting_funds' ? '' : undefined}>
+        <Facts>
+          <Fact name="Deducted from payouts that are final">
+            {isZero(receivedMicro) ? 'Nothing' : <Usdc micro={receivedMicro} />}
+          </Fact>
+          {deductions.map(({ paymentId, micro }) => (
+            <Fact key={paymentId} name={<a href={`/dashboard/payments/${paymentId}`}>{shorten(paymentId, 12, 5)}</a>}>
+              <Usdc micro={micro} />
+            </Fact>
+          ))}
+        </Facts>
+        {isReleased && deductions.length > 0 && (
+          <p class="hint">The refund has taken nothing. What was deducted is released to your wallet, once a day.</p>
+        )}
+      </div>
     </Card>
   )
 }

@@ -8,7 +8,7 @@ const paid = (fields: Partial<Account> = {}): Account =>
   newAccount('a', 'EUR', { report: 'paid', held: 10_000n, ...fields })
 const other = (fields: Partial<Account> = {}): Account => newAccount('b', 'EUR', fields)
 const sale: Sale = { number: 1, accountId: 'a', units: 10_000n, gross: 1000n, fill: 990n, state: 'filled' }
-const taken = { ...sale, fee: 45n, reserve: 0n }
+const taken = { ...sale, fee: 45n, reserve: 0n, deducted: 0n }
 const sold = (accounts: readonly Account[], fields: Partial<Funds> = {}): Funds =>
   newFunds({ accounts, sales: [sale], taken, ...fields })
 

@@ -17,7 +17,7 @@ const paid = (id: string, fields: Partial<Account> = {}): Account =>
 const filled: Sale = { number: 1, accountId: 'a', units: 10_000n, gross: 1000n, fill: 990n, state: 'filled' }
 const asked: Sale = { ...filled, accountId: 'b', fill: null, state: 'asked' }
 const ended: Sale = { ...asked, state: 'ended' }
-const taken = { ...filled, fee: 45n, reserve: 95n }
+const taken = { ...filled, fee: 45n, reserve: 95n, deducted: 0n }
 
 describe('The account whose money is the payment’s', () => {
   test.each<[string, Partial<Funds>, string | undefined]>([

@@ -8,7 +8,7 @@ const paid = (fields: Partial<Account> = {}): Account =>
   newAccount('a', 'EUR', { report: 'paid', held: 10_000n, ...fields })
 const sale: Sale = { number: 1, accountId: 'a', units: 10_000n, gross: 1000n, fill: 990n, state: 'filled' }
 const asked: Sale = { ...sale, fill: null, state: 'asked' }
-const taken = { ...sale, fee: 45n, reserve: 0n }
+const taken = { ...sale, fee: 45n, reserve: 0n, deducted: 0n }
 const sold = (account: Account): Funds => newFunds({ accounts: [account], sales: [sale], taken })
 
 test.each<[string, Funds, MoneyStep]>([

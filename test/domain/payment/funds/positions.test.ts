@@ -11,7 +11,7 @@ const books = (funds: Funds): string[] =>
 const paid = (fields: Partial<Account> = {}): Account =>
   newAccount('a', 'EUR', { report: 'paid', held: 10_000n, ...fields })
 const sale: Sale = { number: 1, accountId: 'a', units: 10_000n, gross: 1000n, fill: 990n, state: 'filled' }
-const taken = { ...sale, fee: 45n, reserve: 0n }
+const taken = { ...sale, fee: 45n, reserve: 0n, deducted: 0n }
 const SOLD = ['conversion EUR -10000', 'conversion USDC 990', 'exchange USDC 10', 'fee_revenue USDC -45']
 const RECEIVED = 'partner_receivable EUR 10000'
 
@@ -173,7 +173,7 @@ test('USDC of a buyer is its own sale, and leaves suspense', () => {
   const funds = newFunds({
     accounts: [{ ...usdc, held: 1_001n }],
     sales: [own],
-    taken: { ...own, fee: 45n, reserve: 0n },
+    taken: { ...own, fee: 45n, reserve: 0n, deducted: 0n },
   })
   expect(books(funds)).toEqual([
     'exchange USDC -1',

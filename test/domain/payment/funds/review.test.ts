@@ -10,7 +10,7 @@ const other = (fields: Partial<Account> = {}): Account => newAccount('b', 'EUR',
 const sale: Sale = { number: 1, accountId: 'a', units: 10_000n, gross: 1000n, fill: 990n, state: 'filled' }
 const asked: Sale = { ...sale, fill: null, state: 'asked' }
 const ended: Sale = { ...sale, fill: null, state: 'ended' }
-const taken = { ...sale, fee: 45n, reserve: 95n }
+const taken = { ...sale, fee: 45n, reserve: 95n, deducted: 0n }
 const sold = (accounts: readonly Account[], fields: Partial<Funds> = {}): Funds =>
   newFunds({ accounts, sales: [sale], taken, ...fields })
 const settled = (fields: Partial<Funds> = {}): Funds => sold([paid()], { payout: 'paid', paidOut: 860n, ...fields })

@@ -78,6 +78,7 @@ export const newFunds = (fields: Partial<Funds> = {}): Funds => ({
   paidOut: 0n,
   lost: 0n,
   released: 0n,
+  isDeductionReleased: false,
   closed: null,
   listens: true,
   late: [],
@@ -323,7 +324,7 @@ class FundsStory {
       case 'take': {
         const sale = this.#funds.sales.find(({ number }) => number === step.number) as Sale
         if (this.#funds.late.includes(sale.accountId)) this.#fail('sold, and it came too late')
-        this.#funds = { ...this.#funds, taken: { ...sale, fee: (sale.gross * 45n) / 1000n, reserve: 0n } }
+        this.#funds = { ...this.#funds, taken: { ...sale, fee: (sale.gross * 45n) / 1000n, reserve: 0n, deducted: 0n } }
         return
       }
       case 'hand_over':

@@ -29,6 +29,7 @@ const line = z.strictObject({
   converted_usdc: usdcAmount,
   fee_usdc: usdcAmount,
   reserved_usdc: usdcAmount,
+  deducted_usdc: usdcAmount,
   released_usdc: usdcAmount,
   charged_back_usdc: signedUsdc,
   received_usdc: usdcAmount,

@@ -164,6 +164,7 @@ export const paymentObject = z
           release: z.string().nullable(),
         })
         .nullable(),
+      deduction: z.strictObject({ usdc: usdcAmount, refund: z.string(), release: z.string().nullable() }).nullable(),
       rate: z.string().nullable(),
       rate_from: currency.nullable(),
       rate_to: z.literal('USDC').nullable(),

@@ -1,4 +1,5 @@
 import type { Session } from '../../../../db/db.ts'
+import { readDeductionLimit } from '../../../../db/refunds/deductions.ts'
 import { insertRefund, readRequestedRefund, readRefund as readStoredRefund } from '../../../../db/refunds/refunds.ts'
 import { formatAmount, parseAmount } from '../../../../domain/money.ts'
 import { countRefundable, type PaymentWithAttempts } from '../../../../domain/payment/payment-object.ts'
@@ -11,7 +12,7 @@ import { Problem } from '../../../http/problems.ts'
 import { defineOperation } from '../../../operation.ts'
 import { idPath } from '../fields.ts'
 import { loadPayment } from '../payments/payments.ts'
-import { planRefund, type RefundPlanDeps, requireRefundable, tooLarge } from './refund-plan.ts'
+import { beyondLimit, planRefund, type RefundPlanDeps, requireRefundable, tooLarge } from './refund-plan.ts'
 import { type CreateRefundBody, createRefundBody, refundObject } from './refund-schemas.ts'
 
 export type RefundCreateDeps = RefundPlanDeps & {
@@ -26,7 +27,7 @@ export const createRefund = defineOperation({
   tag: 'Refunds',
   summary: 'Refund a payment, after the settlement also in part',
   description:
-    'The amount is in the currency that the partner charged (`settlement.confirmed`); without one, all that is left is refunded. You pay for the refund in USDC at `funding.address`, at a rate that is locked until `funding.expires_at`. When the USDC is final, the buyer gets the money back through the partner. If the partner refuses, the USDC goes back to the wallet of the payment. The fee of the payment is not given back. Before the settlement the whole payment goes back through the partner, without a fee and without USDC: `fund_from` is `payment`, and `funding` is null.',
+    'The amount is in the currency that the partner charged (`settlement.confirmed`); without one, all that is left is refunded. You pay for the refund in USDC at `funding.address`, at a rate that is locked until `funding.expires_at`. When the USDC is final, the buyer gets the money back through the partner. If the partner refuses, the USDC goes back to the wallet of the payment. With `fund_from: next_payouts` the USDC is deducted from your next payouts instead, if an owner of the account allows it. The fee of the payment is not given back. Before the settlement the whole payment goes back through the partner, without a fee and without USDC: `fund_from` is `payment`, and `funding` is null.',
   scope: 'payments:write',
   audited: (body: CreateRefundBody) => ({ amount: body.amount ?? 'all' }),
   reachesOut: true,
@@ -69,7 +70,7 @@ async function create(
   { state, body }: Wanted,
 ): Promise<Refund> {
   const { id: paymentId, version: paymentVersion } = state.payment
-  const plan = await planRefund(deps, state, body.amount)
+  const plan = await planRefund(deps, state, body)
   const refund = await insertRefund(db, caller, {
     ...plan,
     id: deps.newRefundId(),
@@ -79,11 +80,12 @@ async function create(
     metadata: body.metadata ?? null,
     request,
   })
-  if (refund !== null) return refund
+  if (refund === 'beyond_limit') throw beyondLimit(await readDeductionLimit(db, caller.merchantId))
+  if (refund !== 'too_much') return refund
   // Another refund, a chargeback or the settlement was faster than this request.
   const changed = await loadPayment(db, caller, paymentId)
   requireRefundable(changed)
-  if (plan.fundFrom === 'wallet') throw tooLarge(plan.amount.currency, countRefundable(changed.payment))
+  if (plan.fundFrom !== 'payment') throw tooLarge(plan.amount.currency, countRefundable(changed.payment))
   throw new Problem(
     'temporarily_unavailable',
     'The payment has changed, or its money is going back already. Read it, and send the request again.',

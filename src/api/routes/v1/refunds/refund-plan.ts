@@ -1,14 +1,26 @@
 import type { NewRefund } from '../../../../db/refunds/refunds.ts'
 import type { Currency } from '../../../../domain/currencies.ts'
-import { convertToMicroUsdcUp, formatAmount, isMore, type Money, parseAmount } from '../../../../domain/money.ts'
+import {
+  convertToMicroUsdcUp,
+  formatAmount,
+  formatUsdc,
+  isMore,
+  type MicroUsdc,
+  type Money,
+  parseAmount,
+} from '../../../../domain/money.ts'
 import type { PaymentStatus } from '../../../../domain/payment/payment.ts'
 import type { PaymentWithAttempts } from '../../../../domain/payment/payment-object.ts'
+import { DEDUCTION_DAYS } from '../../../../domain/refund/deduction.ts'
 import { MAX_REFUNDS, REFUND_FUNDING_MS } from '../../../../domain/refund/refund.ts'
 import { findRefundable, type Refundable } from '../../../../domain/refund/refundable.ts'
 import { Problem, refuseField } from '../../../http/problems.ts'
 import { amountProblem, currentRate, type RateBook } from '../../prices.ts'
+import type { CreateRefundBody } from './refund-schemas.ts'
 
 /** Decides what a refund is of, and what it costs, for the page that shows it and for its creation. */
+
+const DAY_MS = 86_400_000
 
 export type RefundPlanDeps = { readonly rates: RateBook; readonly clock: () => number }
 
@@ -17,13 +29,20 @@ export type RefundPlan = Pick<
   'attemptId' | 'fundFrom' | 'amount' | 'rate' | 'rateSource' | 'requiredMicro' | 'createdAt' | 'expiresAt'
 >
 
-/** `text`: the amount; undefined: all that is left. The database checks the sum once more, at the moment of the creation. */
+/** `amount`: undefined for all that is left. `fund_from`: undefined for the usual way. */
+export type AskedRefund = Pick<CreateRefundBody, 'amount' | 'fund_from'>
+
+/** The database checks the sum once more, at the moment of the creation, and the limit of deductions. */
 export async function planRefund(
   { rates, clock }: RefundPlanDeps,
   state: PaymentWithAttempts,
-  text: string | undefined,
+  { amount: text, fund_from: asked }: AskedRefund,
 ): Promise<RefundPlan> {
-  const { attemptId, fundFrom, left } = requireRefundable(state)
+  const refundable = requireRefundable(state)
+  const { attemptId, left } = refundable
+  if (refundable.fundFrom === 'payment' && asked !== undefined)
+    throw refuseField('fund_from', 'must be absent before the settlement: the payment’s own money goes back')
+  const fundFrom = refundable.fundFrom === 'payment' ? 'payment' : (asked ?? 'wallet')
   const amount = readAmount({ fundFrom, left }, text)
   const now = clock()
   const createdAt = new Date(now).toISOString()
@@ -34,7 +53,7 @@ export async function planRefund(
   }
   const { rate, source: rateSource } = await currentRate(rates, amount.currency)
   const requiredMicro = convertToMicroUsdcUp(amount, rate)
-  const expiresAt = new Date(now + REFUND_FUNDING_MS).toISOString()
+  const expiresAt = new Date(now + (fundFrom === 'wallet' ? REFUND_FUNDING_MS : DEDUCTION_DAYS * DAY_MS)).toISOString()
   return { attemptId, fundFrom, amount, rate, rateSource, requiredMicro, createdAt, expiresAt }
 }
 
@@ -72,7 +91,10 @@ function describeUnsettled(status: PaymentStatus): string {
   }
 }
 
-function readAmount({ fundFrom, left }: Pick<Refundable, 'fundFrom' | 'left'>, text: string | undefined): Money {
+function readAmount(
+  { fundFrom, left }: Pick<RefundPlan, 'fundFrom'> & Pick<Refundable, 'left'>,
+  text: string | undefined,
+): Money {
   if (text === undefined) return left
   const { currency } = left
   const most = `${formatAmount(left)} ${currency}`
@@ -97,4 +119,17 @@ export function tooLarge(currency: Currency, minor: string): Problem {
     errors: [{ pointer: '/amount', code: 'amount_too_large', message }],
     members: { maximum: left, currency },
   })
+}
+
+/** `limitMicro`: what open refunds can require of payouts together, in micro-USDC; null: payouts pay for none. */
+export function beyondLimit(limitMicro: MicroUsdc | null): Problem {
+  if (limitMicro === null)
+    return refuseField(
+      'fund_from',
+      'must not be next_payouts: an owner of the account must first allow it (Deductions in the dashboard)',
+    )
+  return new Problem(
+    'limit_reached',
+    `The open refunds that are paid for by your next payouts can require ${formatUsdc(limitMicro)} USDC together. Wait for one of them, cancel one, or pay for this one from a wallet.`,
+  )
 }

@@ -14,6 +14,7 @@ import { metadata } from '../payments/payment-schemas.ts'
 
 export const createRefundBody = z.strictObject({
   amount: amountText.optional(),
+  fund_from: z.enum(['wallet', 'next_payouts']).optional(),
   reason: safeText(500).optional(),
   metadata: metadata.optional(),
 })

@@ -135,6 +135,8 @@ export const fundRefund = defineOperation({
       throw new Problem('not_possible_now', `The refund is ${before.status}: it takes no USDC.`, {
         members: { refund_status: before.status },
       })
+    if (before.fundFrom === 'next_payouts')
+      throw new Problem('not_possible_now', 'The USDC is deducted from your next payouts: no wallet pays for it.')
     if (Date.parse(before.expiresAt) <= clock())
       throw new Problem('not_possible_now', 'The time to pay for the refund is over. Create another one.', {
         members: { refund_status: before.status },
