@@ -114,9 +114,9 @@ export async function createPaymentFixture(env: TestWorkflowEnvironment, partsOp
     },
 
     /** Records that the settlement engine has proved the payout on chain: its transaction, then the relay. */
-    async settle(paymentId: string): Promise<void> {
+    async settle(paymentId: string, micro?: string): Promise<void> {
       await db.transaction(async (tx) =>
-        hooks.onSettled(tx, [proof(paymentId, await readNet(tx, paymentId), new Date(clock()))]),
+        hooks.onSettled(tx, [proof(paymentId, micro ?? (await readNet(tx, paymentId)), new Date(clock()))]),
       )
       await relay.relayChanges()
     },

@@ -88,6 +88,8 @@ const NOTES = {
   'decision.give_back': ['operator', 'An operator gives money back to the buyer'],
   'decision.give_back_outside': ['operator', 'The buyer got money back from elsewhere'],
   'decision.give_back_by_merchant': ['merchant', 'The merchant refunds the payment before it is settled'],
+  'decision.refund_succeeded': ['operator', 'An operator recorded that the partner has refunded the buyer'],
+  'decision.refund_failed': ['operator', 'An operator recorded that the partner does not refund the buyer'],
   'decision.write_off': ['operator', 'An operator recorded that it is dealt with'],
   'decision.hold': ['operator', 'An operator holds the payment'],
   'decision.release': ['operator', 'An operator released the hold'],

@@ -34,6 +34,7 @@ import { findPayments } from './payments/find.ts'
 import { retryStopped } from './payments/retry-stopped.ts'
 import { preflight } from './preflight.ts'
 import { reconcileBooks } from './reconcile.ts'
+import { endRefund } from './refunds/end.ts'
 import { listRefunds, showRefund } from './refunds/refunds.ts'
 import { SETTLEMENT } from './settlement.ts'
 
@@ -195,6 +196,13 @@ const PAYMENTS: readonly Command[] = [
     subjects: ['refund'],
     does: 'show its state, its USDC and its request to the partner',
     run: context(showRefund),
+  },
+  {
+    words: 'refunds end',
+    subjects: ['refund', 'outcome'],
+    options: [...SIGNED, 'proof!'],
+    does: 'record how a refund has ended whose partner does not answer: succeeded, or failed; the USDC goes where that says',
+    run: context(endRefund),
   },
   {
     words: 'payments retry-stopped',

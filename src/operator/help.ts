@@ -6,7 +6,7 @@ const OPTIONS: Readonly<Record<OptionName, string>> = {
   reason: '--reason <text>         why: it is stored with the action',
   attempt: '--attempt <id>          the attempt whose money goes back, if there are several',
   outside: '--outside               the buyer got the money from elsewhere: it is recorded, and no partner is asked',
-  proof: '--proof <text>          what proves that, such as the reference of a bank; it proves one give-back only',
+  proof: '--proof <text>          what proves that, such as the reference of a bank; it proves one thing only',
   version: '--version <number>      the version of the payment that you looked at; required by all but hold',
   name: '--name <text>           a name, or a part of one',
   scopes: '--scopes <a,b>          what the key can do; default payments:read,payments:write',

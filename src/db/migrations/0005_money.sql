@@ -32,7 +32,7 @@ grant select on sale to pinrail_tenant;
 create table decision (
   payment_id text not null references payment,
   version int not null,
-  say text not null check (say in ('settle', 'give_back', 'write_off', 'hold', 'release')),
+  say text not null check (say in ('settle', 'give_back', 'write_off', 'hold', 'release', 'refund_succeeded', 'refund_failed')),
   attempt_id text references attempt,
   outside boolean not null default false,
   proof text,
@@ -40,14 +40,15 @@ create table decision (
   reason text not null,
   at timestamptz not null,
   primary key (payment_id, version),
-  check (outside or proof is null)
+  check (outside or proof is null or say in ('refund_succeeded', 'refund_failed'))
 );
 comment on table decision is 'What an operator decided. A fact: it never changes.';
 comment on column decision.version is 'The version that the payment has since then.';
+comment on column decision.say is '`refund_succeeded` and `refund_failed`: how a refund has ended whose partner does not answer.';
 comment on column decision.attempt_id is 'Whose money it is about; null: the payment as a whole.';
 comment on column decision.outside is 'True if the buyer got the money from elsewhere.';
 comment on column decision.proof is
-  'What proves that, such as the reference of a bank. It proves one give-back only, however it is written.';
+  'What proves that, or how a refund has ended, such as the reference of a bank. It proves one thing only, however it is written.';
 
 -- `RF18 5390-0754` and `rf1853900754` are one reference.
 create function plain_proof(proof text) returns text immutable parallel safe language sql

@@ -1,14 +1,17 @@
 import { z } from 'zod'
-import { ANSWERS, type Say } from '../../domain/payment/funds/answer.ts'
+import { ANSWERS } from '../../domain/payment/funds/answer.ts'
 import { execute, many, maybeOne, type Queryable, sql, type Tx } from '../db.ts'
 import { time } from './payment-rows.ts'
 
 /** The decisions of operators, for the auditor, and so that none is recorded twice. */
 
+const SAYS = [...ANSWERS, 'refund_succeeded', 'refund_failed'] as const
+type DecidedSay = (typeof SAYS)[number]
+
 type NewDecision = {
   readonly paymentId: string
   readonly version: number
-  readonly say: Say
+  readonly say: DecidedSay
   readonly attemptId: string | null
   readonly outside: boolean
   readonly proof?: string
@@ -27,13 +30,13 @@ export async function insertDecision(tx: Tx, decision: NewDecision): Promise<voi
   )
 }
 
-const answerRow = z.object({ say: z.enum(ANSWERS), operator: z.string() })
+const answerRow = z.object({ say: z.enum(SAYS), operator: z.string() })
 
 /** Returns the decision that led to this version; null: the version has another cause. */
 export function findDecision(
   tx: Tx,
   { paymentId, version }: { readonly paymentId: string; readonly version: number },
-): Promise<{ say: Say; operator: string } | null> {
+): Promise<{ say: DecidedSay; operator: string } | null> {
   return maybeOne(
     tx,
     answerRow,
@@ -46,7 +49,7 @@ const usedRow = z.object({ used: z.boolean() })
 const decisionRow = z.object({
   at: time,
   version: z.number(),
-  say: z.enum(ANSWERS),
+  say: z.enum(SAYS),
   attempt_id: z.string().nullable(),
   outside: z.boolean(),
   proof: z.string().nullable(),
@@ -64,7 +67,7 @@ export function listDecisions(db: Queryable, paymentId: string): Promise<StoredD
   )
 }
 
-/** True if the proof was recorded for a give-back, in any spelling. */
+/** True if the proof was recorded for a give-back or a refund, in any spelling. */
 export async function isProofUsed(tx: Tx, proof: string): Promise<boolean> {
   const row = await maybeOne(
     tx,

@@ -72,6 +72,21 @@ export function whyRefundNotCancelable(status: RefundStatus): string | null {
   return status === 'funded' ? 'its USDC has arrived' : 'the money is going back to the buyer'
 }
 
+const DAY_MS = 86_400_000
+
+/**
+ * Why an operator cannot say how the refund has ended, as a part of a sentence; null: the partner had a day to answer.
+ * `now`: Unix milliseconds.
+ */
+export function whyRefundNotDecidable(
+  { status, fundFrom, askedAt }: Pick<Refund, 'status' | 'fundFrom' | 'askedAt'>,
+  now: number,
+): string | null {
+  if (fundFrom === 'payment') return 'it is the give-back of its payment: decide about that (`pinrail payments explain`)'
+  if (status !== 'pending' || askedAt === null) return `it is ${status}, and no partner has to answer`
+  return now - unixMs(askedAt) < DAY_MS ? 'its partner was asked less than a day ago' : null
+}
+
 /** Unix milliseconds of an ISO 8601 time. */
 // oxlint-disable-next-line no-restricted-globals -- reads what it is given, not the clock
 const unixMs = (time: string): number => Date.parse(time)

@@ -200,6 +200,15 @@ const PLANTED: Readonly<Record<string, Planted>> = {
     says: () =>
       /^re_\w+ is awaiting_funds, and of 0x\w+ the treasury takes 0\.000005 USDC, has taken 0\.000000 USDC, and the rest goes to 0x7+$/,
   },
+  deductions_are_what_refunds_need: {
+    when: 'a payout lacks USDC for a refund that is paid for by a wallet',
+    plant: () =>
+      spoil(
+        fixture.refunding(),
+        'update payment set deducted_micro = 5, deducted_for = (select id from refund where payment_id = $1) where id = $1',
+      ),
+    says: () => /^re_\w+ is awaiting_funds and requires \d+\.\d+ USDC; payouts lack 0\.000005 USDC for it, 0\.000005 USDC of them final and 0(\.0+)? USDC released$/,
+  },
   refunded_is_what_succeeded: {
     when: 'an order was refunded by hand',
     plant: () => spoil(fixture.refunding(), 'update attempt set refunded = 500 where id = $2 and payment_id = $1'),

@@ -13,8 +13,8 @@ describe('A change of a refund', () => {
     expect(change(refund(), {})).toBeNull()
   })
 
-  test('announces the refund when it has its address', () => {
-    const opened = change(refund({ place: null }), { place: PLACE })
+  test('announces the refund when it is opened', () => {
+    const opened = change(refund({ place: null, openedAt: null }), { place: PLACE, openedAt: AT })
     expect(opened).toMatchObject({ events: ['refund.created'], isEnding: false, after: { version: 4 } })
     expect(opened?.notes.map(({ kind }) => kind)).toEqual(['refund.created'])
   })

@@ -67,7 +67,7 @@ describe('The next step of a refund', () => {
   })
 })
 
-test('the workflow knows a refund by its state, its address and its two moments', () => {
+test('the workflow knows a refund by its state and its three moments', () => {
   const [expiresAt, askedAt] = ['2026-11-28T11:00:00.000Z', '2026-11-28T10:30:00.000Z']
   expect(toRefundSnapshot(refund({ status: 'pending', expiresAt, askedAt }))).toEqual({
     id: 're_1',
@@ -77,7 +77,7 @@ test('the workflow knows a refund by its state, its address and its two moments'
     expiresAt: Date.UTC(2026, 10, 28, 11),
     askedAt: Date.UTC(2026, 10, 28, 10, 30),
   })
-  expect(toRefundSnapshot(refund({ place: null }))).toMatchObject({ isOpened: false, askedAt: null })
+  expect(toRefundSnapshot(refund({ openedAt: null }))).toMatchObject({ isOpened: false, askedAt: null })
 })
 
 test.each([
