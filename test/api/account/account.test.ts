@@ -631,6 +631,7 @@ describe('Exports', () => {
       converted_usdc: '3.000003',
       fee_usdc: '0.135000',
       reserved_usdc: '0.000000',
+      deducted_usdc: '0.000000',
       released_usdc: '0.000000',
       charged_back_usdc: '0.000000',
       received_usdc: '2.865003',
@@ -641,7 +642,7 @@ describe('Exports', () => {
     expect(month.sum).toEqual(sum)
     expect(await pinrail.exports.statement('2026')).toMatchObject({ lines: [{ ...sum, period: '2026-10' }], sum })
     expect((await pinrail.exports.statementCsv('2026-10')).trimEnd().split('\r\n').at(-1)).toBe(
-      'sum,3,3.000003,0.135000,0.000000,0.000000,0.000000,2.865003,0,0.000000,2.865003',
+      'sum,3,3.000003,0.135000,0.000000,0.000000,0.000000,0.000000,2.865003,0,0.000000,2.865003',
     )
     expect(await pinrail.exports.payments({ status: 'succeeded' })).toHaveLength(3)
     expect((await pinrail.exports.paymentsCsv({ status: 'succeeded' })).trimEnd().split('\r\n')).toHaveLength(4)
@@ -752,7 +753,7 @@ describe('The balance and the statement', () => {
       [account.tenant.merchantId],
     )
     const days = (await file('month=2026-10')).slice(1)
-    const lines = days.map(([day, payments, gross, fee, _reserved, _released, _charged, net]) => {
+    const lines = days.map(([day, payments, gross, fee, _reserved, _deducted, _released, _charged, net]) => {
       return { day, payments, gross: micro(gross).toString(), fee: micro(fee).toString(), net: micro(net).toString() }
     })
     expect(lines.slice(0, -1)).toEqual(ledger)
@@ -776,7 +777,7 @@ describe('The balance and the statement', () => {
     const other = await openAccount(testApi, 'empty@shop.example')
     const { html } = await other.owner.get('/dashboard/balance.csv?month=2026-10')
     expect(html.trimEnd().split('\r\n')[1]).toBe(
-      'sum,0,0.000000,0.000000,0.000000,0.000000,0.000000,0.000000,0,0.000000,0.000000',
+      'sum,0,0.000000,0.000000,0.000000,0.000000,0.000000,0.000000,0.000000,0,0.000000,0.000000',
     )
     expect((await other.owner.get('/dashboard/balance')).html).toContain('Nothing has arrived in this period.')
     expect((await other.owner.get('/dashboard/balance.csv?month=2026-13')).status).toBe(404)

@@ -331,7 +331,7 @@ describe('The statement', () => {
     await move(third.refund, { status: 'failed', statusReason: 'money_gone' })
     const file = async (month: string) =>
       (await owner.get(`/dashboard/balance.csv?month=${month}`)).html.trimEnd().split('\r\n').slice(1)
-    const line = '0,0.000000,0.000000,0.000000,0.000000,0.000000,0.000000,1,10.800000,-10.800000'
+    const line = '0,0.000000,0.000000,0.000000,0.000000,0.000000,0.000000,0.000000,1,10.800000,-10.800000'
     expect(await file('2026-10')).toEqual([`2026-10-31,${line}`, `sum,${line}`])
     expect(await file('2026-11')).toEqual([`2026-11-01,${line}`, `sum,${line}`])
     const { rows } = await testApi.db.query(

@@ -37,6 +37,7 @@ test('a new payment has the values that it was created with, and nothing else ye
     paidMicro: null,
     usdc: null,
     reservedMicro: '0',
+    deduction: null,
     reserveReleasedMicro: '0',
     reserveReleaseId: null,
     transfer: null,

@@ -51,6 +51,7 @@ const NEW = {
     fee_percent: '4.5',
     net_usdc: null,
     reserve: null,
+    deduction: null,
     rate: null,
     rate_from: null,
     rate_to: null,
@@ -83,6 +84,16 @@ const NEW = {
 }
 
 describe('The object of a payment in the API', () => {
+  test('names what its payout lacks, for which refund, and the release that pays it after all', () => {
+    const deduction = { refundId: 're_1', micro: '1500000', releaseId: null }
+    const shown = { usdc: '1.500000', refund: 're_1', release: null }
+    expect(render({ deduction }).settlement.deduction).toEqual(shown)
+    expect(render({ deduction: { ...deduction, releaseId: 'rel_1' } }).settlement.deduction).toEqual({
+      ...shown,
+      release: 'rel_1',
+    })
+  })
+
   test('a new payment has no values of a settlement', () => {
     expect(render({})).toEqual(NEW)
   })
