@@ -50,7 +50,9 @@ describe('An operator who ends a refund whose partner does not answer', () => {
     const { status, requiredMicro } = await refund(id)
     expect(status).toBe(outcome)
     expect(await decided(id)).toMatchObject({ treasury: treasury === 'required' ? requiredMicro : '0' })
-    const { rows } = await fixture.db.query('select say, proof, operator from decision where payment_id = $1', [paymentId])
+    const { rows } = await fixture.db.query('select say, proof, operator from decision where payment_id = $1', [
+      paymentId,
+    ])
     expect(rows).toEqual([{ say: `refund_${outcome}`, proof: `call about ${id}`, operator: 'ada' }])
     const notes = (await fixture.timeline(paymentId)).map(({ kind, actor }) => `${kind} ${actor}`)
     expect(notes).toContain(`decision.refund_${outcome} operator`)

@@ -33,31 +33,34 @@ describe('Refunds that the next payouts pay for, by API', () => {
     await fixture.relay.wakeRefunds()
   }
 
-  test.each(['runs', 'is lost'])('the buyer gets the money back once a payout that lacks it is final, if the run %s', async (run) => {
-    await allow(500)
-    const { paymentId } = await settledPayment()
-    const made = await call(`/v1/payments/${paymentId}/refunds`, { amount: '20', fund_from: 'next_payouts' })
-    expect([made.status, made.body['fund_from'], made.body['funding'].address]).toEqual([201, 'next_payouts', null])
-    const id = made.body['id']
-    const signature = { signature: `0x${'1'.repeat(130)}` }
-    expect((await call(`/v1/refunds/${id}/fund`, signature)).body['code']).toBe('not_possible_now')
-    const next = await handedOver()
-    const { requiredMicro } = await refund(id)
-    const { body: shown } = await call(`/v1/payments/${next}`)
-    expect(shown['settlement'].deduction).toEqual({
-      usdc: made.body['funding'].required_usdc,
-      refund: id,
-      release: null,
-    })
-    if (run === 'is lost') await loseRun(id)
-    await settle(next)
-    if (run === 'is lost') {
-      await passUntilWake(id)
-      await fixture.relay.wakeRefunds()
-    }
-    expect(await untilRefund(id, 'succeeded')).toMatchObject({ receivedMicro: requiredMicro, place: null })
-    expect(await listEvents(paymentId)).toEqual(['refund.created', 'refund.funded', 'refund.succeeded'])
-  })
+  test.each(['runs', 'is lost'])(
+    'the buyer gets the money back once a payout that lacks it is final, if the run %s',
+    async (run) => {
+      await allow(500)
+      const { paymentId } = await settledPayment()
+      const made = await call(`/v1/payments/${paymentId}/refunds`, { amount: '20', fund_from: 'next_payouts' })
+      expect([made.status, made.body['fund_from'], made.body['funding'].address]).toEqual([201, 'next_payouts', null])
+      const id = made.body['id']
+      const signature = { signature: `0x${'1'.repeat(130)}` }
+      expect((await call(`/v1/refunds/${id}/fund`, signature)).body['code']).toBe('not_possible_now')
+      const next = await handedOver()
+      const { requiredMicro } = await refund(id)
+      const { body: shown } = await call(`/v1/payments/${next}`)
+      expect(shown['settlement'].deduction).toEqual({
+        usdc: made.body['funding'].required_usdc,
+        refund: id,
+        release: null,
+      })
+      if (run === 'is lost') await loseRun(id)
+      await settle(next)
+      if (run === 'is lost') {
+        await passUntilWake(id)
+        await fixture.relay.wakeRefunds()
+      }
+      expect(await untilRefund(id, 'succeeded')).toMatchObject({ receivedMicro: requiredMicro, place: null })
+      expect(await listEvents(paymentId)).toEqual(['refund.created', 'refund.funded', 'refund.succeeded'])
+    },
+  )
 
   test('a refund without the consent of an owner, beyond it, or before the settlement is refused', async () => {
     await allow(null)

@@ -31,7 +31,8 @@ export async function endRefund(context: CommandContext): Promise<number> {
     change: async ({ refund: before, setRefund, payment }, tx) => {
       const why = whyRefundNotDecidable(before, Date.now())
       if (why !== null) throw new Refusal(`${id} cannot be ended: ${why}`)
-      if (await isProofUsed(tx, proof)) throw new Refusal('this proof was recorded for something else: nothing was changed')
+      if (await isProofUsed(tx, proof))
+        throw new Refusal('this proof was recorded for something else: nothing was changed')
       const { attemptId, paymentId } = before
       const decision = `refund_${outcome}` as const
       const version = payment.state.payment.version + 1

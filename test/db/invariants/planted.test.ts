@@ -207,7 +207,8 @@ const PLANTED: Readonly<Record<string, Planted>> = {
         fixture.refunding(),
         'update payment set deducted_micro = 5, deducted_for = (select id from refund where payment_id = $1) where id = $1',
       ),
-    says: () => /^re_\w+ is awaiting_funds and requires \d+\.\d+ USDC; payouts lack 0\.000005 USDC for it, 0\.000005 USDC of them final and 0(\.0+)? USDC released$/,
+    says: () =>
+      /^re_\w+ is awaiting_funds and requires \d+\.\d+ USDC; payouts lack 0\.000005 USDC for it, 0\.000005 USDC of them final and 0(\.0+)? USDC released$/,
   },
   refunded_is_what_succeeded: {
     when: 'an order was refunded by hand',

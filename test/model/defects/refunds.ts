@@ -1,7 +1,8 @@
 import type { Account } from '../../../src/domain/payment/funds/account.ts'
-import type { getLoss, getShortage } from '../../../src/domain/payment/funds/funds.ts'
+import type { Funds, getLoss, getShortage } from '../../../src/domain/payment/funds/funds.ts'
 import type { findMoneyStep } from '../../../src/domain/payment/funds/money-step.ts'
 import type { Attempt } from '../../../src/domain/payment/payment-object.ts'
+import type { getPayoutMicro } from '../../../src/domain/payment/reserve.ts'
 import type { Refund, treasuryShare } from '../../../src/domain/refund/refund.ts'
 import type { decideRefundStep } from '../../../src/domain/refund/refund-step.ts'
 import { ANSWER, type Defect, FUNDS, MONEY_STEP, neverAsked, neverDone, plant } from './defect.ts'
@@ -94,6 +95,22 @@ export const REFUND_DEFECTS: readonly Defect[] = [
     seam: 'getShortage',
     plant: plant<typeof getShortage>(
       (real) => (funds, account) => real(funds, { ...account, refunded: 0n, refunding: 0n }),
+    ),
+  },
+  {
+    name: 'a payout pays what is deducted of it',
+    caughtBy: 'a payout pays for a refund of another payment, and the refund has what the payout lacks',
+    file: 'src/domain/payment/reserve.ts',
+    seam: 'getPayoutMicro',
+    plant: plant<typeof getPayoutMicro>((real) => (payment) => real({ ...payment, deduction: null })),
+  },
+  {
+    name: 'what a payout lacks is nowhere in the books',
+    caughtBy: 'a payout pays for a refund of another payment, and the refund has what the payout lacks',
+    file: 'src/domain/payment/funds/positions.ts',
+    seam: 'putSale',
+    plant: plant<(put: unknown, funds: Funds, sale: unknown) => void>(
+      (real) => (put, funds, sale) => real(put, { ...funds, isDeductionReleased: true }, sale),
     ),
   },
   {

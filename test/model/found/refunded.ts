@@ -1,5 +1,5 @@
 import { click, decide, engine, once, partner, simulator, together, wait } from '../story/ideas/idea.ts'
-import { cancelRefund, lanes, loseRefund, refund, sendUsdc, sign } from '../story/ideas/refunding.ts'
+import { cancelRefund, claim, dropClaim, lanes, loseRefund, refund, sendUsdc, sign } from '../story/ideas/refunding.ts'
 import type { StoryStep } from '../story/steps.ts'
 import type { Found } from './story.ts'
 
@@ -8,6 +8,21 @@ import type { Found } from './story.ts'
 const SETTLED: readonly StoryStep[] = [click('wallet_app'), partner('pay'), engine('settle')]
 
 export const REFUNDED: readonly Found[] = [
+  {
+    title: 'a payout pays for a refund of another payment, and the refund has what the payout lacks',
+    steps: [claim(), click('wallet_app'), partner('pay'), engine('settle'), wait(1)],
+    ends: { status: 'succeeded' },
+  },
+  {
+    title: 'a refund that is canceled while the payout that lacks it is on its way',
+    steps: [claim(), click('wallet_app'), partner('pay'), together(dropClaim()), engine('settle'), wait(1)],
+    ends: { status: 'succeeded' },
+  },
+  {
+    title: 'a payout that is void lacks nothing for a refund',
+    steps: [claim(), click('wallet_app'), partner('pay'), refund(100), engine('void'), wait(1)],
+    ends: { status: 'refunded' },
+  },
   {
     title: 'a refund before the settlement gives the whole payment back once its payout is void',
     steps: [click('wallet_app'), partner('pay'), refund(60), engine('void'), wait(1)],

@@ -16,6 +16,7 @@ import {
 import { checkRefunds, checkUsdc } from './checks/refunds.ts'
 import { checkConversion, checkDelay, checkExpiry, checkRate, checkTokens, checkWithheld } from './checks/reports.ts'
 import { checkHeldThere, checkVisible, checkWakers } from './checks/wakers.ts'
+import { checkClaims } from './claims.ts'
 
 /** The rules for every story after it had time to end. Each fact is read from the party that owns it. */
 
@@ -32,6 +33,7 @@ export async function checkStory(testPayment: TestPayment): Promise<string[]> {
     ...(await checkReturned(facts)),
     ...(await checkRefunds(facts)),
     ...checkUsdc(facts),
+    ...(await checkClaims(testPayment)),
     ...checkOutside(facts),
     ...checkSettled(facts),
     ...(await checkWakers(facts)),

@@ -4,6 +4,7 @@ import { hasOrder, listAttempts } from '../fixture/books.ts'
 import { openTestPayment, type TestPayment, type TestSystem } from '../fixture/payment.ts'
 import { checkStory } from './check.ts'
 import { checkBetween } from './checks/between.ts'
+import { claimPayout, dropClaim, endClaims } from './claims.ts'
 import { decide, see } from './operator.ts'
 import { atPartner, deposit, type Playing, spread } from './outside.ts'
 import {
@@ -145,6 +146,10 @@ async function act(playing: Playing, step: StoryStep): Promise<void> {
       return cancelRefund(testPayment, step)
     case 'lose a refund':
       return loseRefund(testPayment, step)
+    case 'claim':
+      return claimPayout(testPayment)
+    case 'drop a claim':
+      return dropClaim(testPayment)
     case 'lose the run':
       return testPayment.lose()
     case 'cut the next activity':
@@ -207,6 +212,7 @@ async function finish(playing: Playing, payouts: 'slowly' | 'at once'): Promise<
 /** Removes everything, so that the next story starts clean. */
 export async function clean({ db, paymentId, server }: TestPayment): Promise<void> {
   server.reset()
+  await endClaims({ db })
   await db.query('delete from outbox')
   await db.query('update payment set closed_at = now() where id = $1 and closed_at is null', [paymentId])
   await db.query('update partner_callback set applied_at = now() where applied_at is null')

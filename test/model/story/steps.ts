@@ -78,6 +78,9 @@ export type Step =
   | { readonly do: 'lanes'; readonly known: Known }
   | { readonly do: 'cancel a refund'; readonly of: number }
   | { readonly do: 'lose a refund'; readonly of: number }
+  /** A refund of another payment of the merchant waits for the next payouts. */
+  | { readonly do: 'claim' }
+  | { readonly do: 'drop a claim' }
   | { readonly do: 'lose the run' }
   | { readonly do: 'cut the next activity'; readonly at: number }
   | { readonly do: 'continue as new' }

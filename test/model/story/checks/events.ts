@@ -1,5 +1,5 @@
 import { type Currency, isCurrency } from '../../../../src/domain/currencies.ts'
-import { formatAmount, formatUsdc } from '../../../../src/domain/money.ts'
+import { add, formatAmount, formatUsdc, parseUsdc } from '../../../../src/domain/money.ts'
 import { type AttemptStatus, getReport, isClosed, type PaymentStatus } from '../../../../src/domain/payment/payment.ts'
 import { isWebhookEventType } from '../../../../src/domain/webhook.ts'
 import { type Facts, findSold, getAsset, getRefundedUnits, lastThere } from './facts.ts'
@@ -21,6 +21,7 @@ type Settlement = {
   readonly gross_usdc: string | null
   readonly fee_usdc: string | null
   readonly net_usdc: string | null
+  readonly deduction: { readonly usdc: string } | null
   readonly tx_hash: string | null
 }
 type EventObject = {
@@ -70,10 +71,10 @@ const MINUTE_MS = 60_000
 /** The amounts that the merchant reads as received and charged. */
 function checkAmounts(events: readonly Event[], paidOut: string | null): string[] {
   return events.flatMap(({ type, object: { status, settlement } }) => {
-    const { fee_usdc: fee, net_usdc: net, tx_hash: txHash } = settlement
+    const { fee_usdc: fee, net_usdc: net, deduction, tx_hash: txHash } = settlement
     if (status === 'refunded' && txHash === null && (fee !== null || net !== null))
       return [`${type} names a fee of ${fee} and a net of ${net}, and nothing was paid out`]
-    const isPaid = paidOut !== null && net === formatUsdc(paidOut)
+    const isPaid = paidOut !== null && net === formatUsdc(add(paidOut, parseUsdc(deduction?.usdc ?? '0.000000')))
     return status === 'succeeded' && !isPaid ? [`${type} names a net of ${net}, and ${paidOut} was paid out`] : []
   })
 }

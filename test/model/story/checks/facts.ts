@@ -132,6 +132,9 @@ export function sumRefunds({ refunds }: Pick<Facts, 'refunds'>) {
   return { there, taken, owed, spent }
 }
 
+/** Micro-USDC that the payout lacks for a refund of another payment. */
+export const getDeducted = ({ row }: Pick<Facts, 'row'>): bigint => BigInt(row.payment.deduction?.micro ?? '0')
+
 export const balance = ({ ledger }: Facts, account: string, asset: string): bigint =>
   ledger.get(`${account} ${asset}`) ?? 0n
 export const getAsset = ({ provider, asked }: Attempt): string => (provider === 'crypto' ? 'USDC' : asked.currency)

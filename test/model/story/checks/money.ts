@@ -8,6 +8,7 @@ import {
   type Facts,
   findSold,
   getAsset,
+  getDeducted,
   getRefundedUnits,
   getUnreturned,
   isReportedAfter,
@@ -64,7 +65,8 @@ export function checkOwed(facts: Facts): string[] {
     const isDust = getAsset(attempt) === 'USDC' && units < DUST_MICRO && attempt.id !== row.payment.paidAttemptId
     return isDust && attempt.id !== sold?.attempt.id ? 0n : positive(units)
   }
-  const net = sold === null ? 0n : BigInt(row.payment.usdc?.net ?? '0')
+  // The ledger account `reserve` owes what is deducted for a refund.
+  const net = sold === null ? 0n : BigInt(row.payment.usdc?.net ?? '0') - getDeducted(facts)
   const assets = new Set(['USDC', ...orders.map(({ attempt }) => getAsset(attempt))])
   return [...assets].flatMap((asset) => {
     const free = sum(orders.filter(({ attempt }) => getAsset(attempt) === asset).map(getDebt))
@@ -96,6 +98,7 @@ export function checkOurs(facts: Facts): string[] {
     if (booked !== expected) wrong.push(`${account} has ${booked} ${asset}, it should be ${expected} (${status})`)
   }
   expect('treasury', 'USDC', sumRefunds(facts).taken - BigInt(paidOut ?? '0'))
+  expect('reserve', 'USDC', sold === null ? 0n : -getDeducted(facts))
   expect('fee_revenue', 'USDC', sold === null ? 0n : -BigInt(usdc?.fee ?? '0'))
   for (const { attempt } of facts.orders) {
     const mine = facts.orders.filter((other) => getAsset(other.attempt) === getAsset(attempt))
@@ -133,7 +136,8 @@ export function checkPayout(facts: Facts): string[] {
   if (isPaid !== (status === 'succeeded')) wrong.push(`the payout is ${payout?.state ?? 'none'}, the payment ${status}`)
   if (isPaid && sold === null) wrong.push('paid, and nothing was sold for it')
   const isSeen = agreed === `payout:${paidOut}` || isListed(facts, 'unexpected_payout')
-  if (isPaid && paidOut !== usdc?.net && !isSeen) wrong.push(`paid ${paidOut}, net is ${usdc?.net}`)
+  const due = BigInt(usdc?.net ?? '0') - getDeducted(facts)
+  if (isPaid && BigInt(paidOut) !== due && !isSeen) wrong.push(`paid ${paidOut}, and ${due} is due`)
   const isOver = isClosed(status) && status !== 'succeeded'
   if (isOver && payout !== null && payout.state !== 'voided')
     wrong.push(`${status} with a payout that is ${payout.state}`)

@@ -11,6 +11,8 @@ export const sendUsdc = (of: number, percent = 100, final = true): Step => ({ do
 export const sign = (of: number): Step => ({ do: 'sign', of })
 export const lanes = (known: Known = 'recorded'): Step => ({ do: 'lanes', known })
 export const cancelRefund = (of: number): Step => ({ do: 'cancel a refund', of })
+export const claim = (): Step => ({ do: 'claim' })
+export const dropClaim = (): Step => ({ do: 'drop a claim' })
 export const loseRefund = (of: number): Step => ({ do: 'lose a refund', of })
 
 const PARTS = [100, 100, 60, 60, 50, 30, 110] as const
@@ -73,6 +75,26 @@ const isOpen = (status: View['refunds'][number]): boolean =>
   status === 'awaiting_funds' || status === 'funded' || status === 'pending'
 
 export const REFUNDING: readonly Idea[] = [
+  // The payout pays for a refund of another payment, and anything can cross that.
+  {
+    weight: ({ payout }) => (payout === 'none' ? 12 : 0),
+    draw: (random) => [
+      ...random.pick<readonly StoryStep[]>([[claim()], [claim()], [claim(), claim()], [together(claim())]]),
+      ...random.pick<readonly StoryStep[]>([
+        [],
+        [],
+        [],
+        [dropClaim()],
+        [{ do: 'cut the next activity', at: random.below(14) }],
+        [wait(random.pick([1, 20, 1500]))],
+      ]),
+    ],
+  },
+  {
+    weight: ({ payout }) => (payout !== 'none' ? 4 : 0),
+    draw: (random) =>
+      random.pick<readonly StoryStep[]>([[dropClaim()], [claim()], [together(dropClaim()), engine('settle')]]),
+  },
   // A payment that is settled at once.
   {
     weight: ({ attempts }) => (attempts.length === 0 ? 45 : 0),
