@@ -82,7 +82,7 @@ describe('An operator who ends a refund whose partner does not answer', () => {
     expect((await refund(other.id)).status).toBe('pending')
   })
 
-  test('of two operators at the same moment one decides', async () => {
+  test('lets one of two operators decide at the same moment', async () => {
     const { id } = await pendingRefund()
     await aged(id)
     const ends = await Promise.allSettled([

@@ -82,7 +82,8 @@ export function whyRefundNotDecidable(
   { status, fundFrom, askedAt }: Pick<Refund, 'status' | 'fundFrom' | 'askedAt'>,
   now: number,
 ): string | null {
-  if (fundFrom === 'payment') return 'it is the give-back of its payment: decide about that (`pinrail payments explain`)'
+  if (fundFrom === 'payment')
+    return 'it is the give-back of its payment: decide about that (`pinrail payments explain`)'
   if (status !== 'pending' || askedAt === null) return `it is ${status}, and no partner has to answer`
   return now - unixMs(askedAt) < DAY_MS ? 'its partner was asked less than a day ago' : null
 }

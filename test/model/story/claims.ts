@@ -69,7 +69,7 @@ export async function listClaims({ db, testServices, paymentId }: TestPayment): 
   return rows as Claim[]
 }
 
-/** What the payout lacks is what its refund has, once it is final, and nothing is deducted of a payout that is void. */
+/** Compares the deduction of the payout with what its refund has once it is final. A payout that is void lacks nothing. */
 export async function checkClaims(testPayment: TestPayment): Promise<string[]> {
   const { payment } = await testPayment.system.loadPayment(testPayment.db, testPayment.paymentId)
   const { deduction, payout } = payment
