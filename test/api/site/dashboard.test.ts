@@ -588,7 +588,7 @@ describe('Mounting the pages', () => {
     const pages = composedPages().filter(({ method }) => method === 'get')
     const inTurns = pages.flatMap(({ path, lists }) => (lists === 'at once' ? [path] : []))
     expect(inTurns.toSorted()).toEqual(
-      ['balance', 'events', 'links', 'payments', 'refunds', 'requests'].map((name) => `/dashboard/${name}`),
+      ['balance', 'disputes', 'events', 'links', 'payments', 'refunds', 'requests'].map((name) => `/dashboard/${name}`),
     )
     // These pages also read or write what must be on the main database, so they request the turn themselves.
     const asking = { '': '', '/wallet': '', '/webhooks': '', '/webhooks/:id': webhooks }
@@ -659,6 +659,8 @@ describe('Mounting the pages', () => {
       'get /dashboard/brand: look',
       'get /dashboard/confirm: person',
       'get /dashboard/deductions: look',
+      'get /dashboard/disputes/:id: look',
+      'get /dashboard/disputes: look',
       'get /dashboard/embedding: look',
       'get /dashboard/events/:id: look',
       'get /dashboard/events: look',
@@ -707,6 +709,8 @@ describe('Mounting the pages', () => {
       'post /dashboard/confirm/passkey: person',
       'post /dashboard/confirm: person',
       'post /dashboard/deductions: own, confirmed',
+      'post /dashboard/disputes/:id/accept: sell',
+      'post /dashboard/disputes/:id/evidence: sell',
       'post /dashboard/embedding: develop, confirmed',
       'post /dashboard/first-steps/key: develop, confirmed, a key',
       'post /dashboard/first-steps/wallet: own, confirmed',
