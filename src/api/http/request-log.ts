@@ -86,12 +86,23 @@ const redactBodies = (sent: unknown, answered: string | undefined): Bodies => ({
 
 const HIDDEN = '(hidden)'
 const SECRET_NAMES = new Set([
-  ...['key', 'secret', 'password', 'signature', 'authorization', 'checkout_url', 'webhook_url'],
-  ...['apiKey', 'checkoutLink'],
+  'key',
+  'secret',
+  'password',
+  'signature',
+  'authorization',
+  'checkout_url',
+  'webhook_url',
+  'apiKey',
+  'checkoutLink',
 ])
 /** Personal data of buyers. A search in the arguments of a tool can be for an address. Evidence can be about anything. */
 const PERSONAL_NAMES = new Set([
-  ...['customer_email', 'customer_tax_id', 'search', 'files', 'buyerEmail'],
+  'customer_email',
+  'customer_tax_id',
+  'search',
+  'files',
+  'buyerEmail',
   ...Object.keys(EVIDENCE_TEXTS),
   ...NOT_STORED,
 ])
