@@ -158,7 +158,8 @@ describe('Notifications to a channel', () => {
     ]
     const mail = await fixture.addChannel(tenant, 'email', { events: [...NOTIFICATION_EVENTS] })
     const notices = NOTIFICATION_EVENTS.filter(
-      (kind) => !/^(?:payment|refund|reserve)\./.test(kind) && kind !== 'payment_link.completed',
+      (kind) =>
+        !/^(?:payment|refund|reserve)\.|^dispute\.(?:created|closed)$/.test(kind) && kind !== 'payment_link.completed',
     )
     for (const kind of notices) await notice(kind, {})
     for (const kind of ['wallet.kept', 'channel.added', 'a.kind.of.tomorrow']) await notice(kind, {})

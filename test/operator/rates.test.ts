@@ -53,6 +53,15 @@ describe('A rate that is far from the last one', () => {
     await expect(rates.current('EUR')).rejects.toThrow('there is no current rate of EUR')
   })
 
+  test('the only rate is not used either when it is far from the last one', async () => {
+    market = { EUR: '1.08' }
+    const rates = connect()
+    expect((await rates.current('EUR')).rate).toBe('1.08')
+    market['EUR'] = '2.16'
+    now += 60_000
+    await expect(rates.current('EUR')).rejects.toThrow('there is no current rate of EUR')
+  })
+
   test('payments continue when the source is near the old rate again, and nobody needs to act', async () => {
     await acceptRates(fixture.db, [{ currency: 'EUR', rate: '1.08' }])
     expect(await acceptRates(fixture.db, [{ currency: 'EUR', rate: '2' }])).toEqual(new Set())

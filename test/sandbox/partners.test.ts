@@ -157,7 +157,7 @@ describe('The partners’ pages', () => {
         expect(answer.status).toBeLessThan(500)
         expect(await answer.text()).not.toMatch(/node_modules|at \w+/)
       }
-      const large = await fetch(`${server.url}/card-partner/pay/x`, { method: 'POST', body: 'x'.repeat(70_000) })
+      const large = await fetch(`${server.url}/card-partner/pay/x`, { method: 'POST', body: 'x'.repeat(7_000_000) })
       expect(large.status).toBe(413)
     })
   })

@@ -50,6 +50,7 @@ const PAYMENT_IN_EVENT = {
     fee_percent: '4.5',
     net_usdc: '51.750648',
     reserve: null,
+    deduction: null,
     rate: '1.084',
     rate_from: 'EUR',
     rate_to: 'USDC',

@@ -19,19 +19,26 @@ const claiming = ({ merchantId, livemode, chainId, token }: Payee, now: string):
 export const hasClaims = async (db: Queryable, payee: Payee, now: string): Promise<boolean> =>
   (await execute(db, sql`select 1 from refund r where ${claiming(payee, now)} limit 1`)) > 0
 
+const idRow = z.object({ id: z.string() })
+
 const claimRow = z
   .object({ id: z.string(), needed: z.string() })
   .transform(({ id, needed }): Claim => ({ refundId: id, neededMicro: needed }))
 
 /** Locks them, the oldest first, so that of two payouts the second one sees what the first one deducts. */
 export async function lockClaims(tx: Tx, payee: Payee, now: string): Promise<Claim[]> {
-  await execute(tx, sql`select 1 from refund r where ${claiming(payee, now)} order by r.id for update`)
+  const locked = await many(
+    tx,
+    idRow,
+    sql`select r.id from refund r where ${claiming(payee, now)} order by r.id for update`,
+  )
+  // A refund that was opened since then is not locked, so this payout does not pay for it.
   return many(
     tx,
     claimRow,
     sql`select r.id, (r.required_micro
             - coalesce((select sum(deducted_micro) from payment where deducted_for = r.id), 0))::text as needed
-        from refund r where ${claiming(payee, now)} order by r.id`,
+        from refund r where r.id = any(${locked.map(({ id }) => id)}::text[]) and ${claiming(payee, now)} order by r.id`,
   )
 }
 

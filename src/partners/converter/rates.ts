@@ -55,9 +55,10 @@ export function createRates(converter: Pick<Converter, 'rates'>, options: RateOp
     try {
       const signal = abortAfter(REFRESH_TIMEOUT_MS, closing.signal)
       const rates = await converter.rates(signal)
-      const usable = await options.accept(rates.filter((rate) => isUsable(rate, options.clock())))
+      const current = rates.filter((rate) => isUsable(rate, options.clock()))
       // Older rates must not replace the cached ones.
-      if (usable.length === 0) throw new PartnerError('unknown', 'converter: no rate can be used')
+      if (current.length === 0) throw new PartnerError('unknown', 'converter: every rate is old')
+      const usable = await options.accept(current)
       cached = { at, byCurrency: new Map(usable.map((rate) => [rate.currency, rate])) }
       failedAt = null
     } catch {

@@ -21,7 +21,6 @@ import { moveIntoPast } from '../../../src/db/test-mode/clock.ts'
 import { newId } from '../../../src/ids.ts'
 import { plant } from '../../deps/two-modes.ts'
 import { withDiagnosis } from '../support/diagnosis.ts'
-import { plantDispute } from '../support/disputes.ts'
 import { insertOwnAddresses } from '../support/own-addresses.ts'
 import { plantRefund } from '../support/refunds.ts'
 import { plantRequest, type Row, rowsFor, type SeededApi, seedApi } from '../support/seeded-api.ts'
@@ -542,6 +541,7 @@ describe('The authentication matrix', () => {
     'settled',
     'refund',
     'dispute',
+    'acceptable',
     'link',
     'endpoint',
     'event',
@@ -564,6 +564,18 @@ describe('The authentication matrix', () => {
     ids.some((id) => rows[name]!.path.includes(id))
   const isAbout = (operation: Operation): boolean => isAmong(listThings(victim), operation)
 
+  /** A reading of this deployment would write none for a payment of live mode. */
+  async function copyDispute(from: string, paymentId: string): Promise<string> {
+    const id = newId('dispute')
+    await testApi.db.query(
+      `insert into dispute select (jsonb_populate_record(d, jsonb_build_object('id', $1::text, 'payment_id', a.payment_id,
+         'attempt_id', a.id, 'livemode', true))).*
+       from dispute d, attempt a where d.id = $2 and a.payment_id = $3`,
+      [id, from, paymentId],
+    )
+    return id
+  }
+
   /** Writes the victim's objects of live mode into the database: no process of this system would make them. */
   async function liveTwin(): Promise<Things> {
     const tenant = { ...victim.merchant.tenant, livemode: true }
@@ -583,12 +595,15 @@ describe('The authentication matrix', () => {
       at: new Date().toISOString(),
     })
     const planted = await plantRefund(testApi.db, tenant)
-    const { rows: paid } = await testApi.db.query('select id from attempt where payment_id = $1', [planted.settled])
-    const { id: dispute } = await plantDispute(testApi.db, tenant, { attemptId: paid[0].id })
+    const [dispute, acceptable] = [
+      await copyDispute(victim.dispute, planted.settled),
+      await copyDispute(victim.acceptable, planted.settled),
+    ]
     return {
       payment,
       ...planted,
       dispute,
+      acceptable,
       link: made.id,
       endpoint,
       event,

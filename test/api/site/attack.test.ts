@@ -468,6 +468,7 @@ describe('The matrix of pages', () => {
     ['/dashboard/events', 'event'],
     ['/dashboard/links', 'link'],
     ['/dashboard/refunds', 'refund'],
+    ['/dashboard/disputes', 'dispute'],
   ]
   /** The path with ids of the merchant’s own objects. */
   function fillOwnPath(path: string): string {

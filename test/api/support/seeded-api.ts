@@ -19,6 +19,8 @@ export type SeededApi = {
   readonly settled: string
   readonly refund: string
   readonly dispute: string
+  /** A dispute that no request but its own answers: one answer of a dispute is open at a time. */
+  readonly acceptable: string
   readonly link: string
   readonly endpoint: string
   readonly event: string
@@ -44,6 +46,7 @@ export async function seedApi(testApi: TestApi, merchant: Merchant = testApi): P
   const planted = await plantRefund(testApi.db, tenant)
   const attemptId = await findAttempt(testApi, planted.settled)
   const { id: dispute } = await plantDispute(testApi.db, tenant, { attemptId })
+  const { id: acceptable } = await plantDispute(testApi.db, tenant, { attemptId, id: 'du_2' })
   const payment = await make('/v1/payments', { amount: '49.99', currency: 'EUR', reference: 'order-1' })
   const link = await make('/v1/payment_links', { title: 'Tasting box', amount: 64, currency: 'EUR' })
   const endpoint = await make('/v1/webhook_endpoints', { url: HOOK_URL, enabled_events: ['*'] })
@@ -62,6 +65,7 @@ export async function seedApi(testApi: TestApi, merchant: Merchant = testApi): P
     payment: String(payment['id']),
     ...planted,
     dispute,
+    acceptable,
     link: String(link['id']),
     endpoint: String(endpoint['id']),
     event: String(event),
@@ -105,7 +109,7 @@ export type Row = { readonly path: string; readonly body?: unknown }
 
 /** One row for every operation: a missing row fails the tests. */
 export function rowsFor(seeded: SeededApi): Readonly<Record<string, Row>> {
-  const { payment, settled, refund, dispute, link, endpoint, event, apiKey, loggedRequest } = seeded
+  const { payment, settled, refund, dispute, acceptable, link, endpoint, event, apiKey, loggedRequest } = seeded
   return {
     ...accountRows(seeded),
     createPayment: { path: '/v1/payments', body: { amount: 49.99, currency: 'EUR' } },
@@ -123,7 +127,7 @@ export function rowsFor(seeded: SeededApi): Readonly<Record<string, Row>> {
     listDisputes: { path: '/v1/disputes' },
     readDispute: { path: `/v1/disputes/${dispute}` },
     submitDisputeEvidence: { path: `/v1/disputes/${dispute}/evidence`, body: { explanation: 'Signed.' } },
-    acceptDispute: { path: `/v1/disputes/${dispute}/accept` },
+    acceptDispute: { path: `/v1/disputes/${acceptable}/accept` },
     cancelRefund: { path: `/v1/refunds/${refund}/cancel` },
     createPaymentLink: { path: '/v1/payment_links', body: { title: 'Tip jar', currency: 'EUR' } },
     listPaymentLinks: { path: '/v1/payment_links' },

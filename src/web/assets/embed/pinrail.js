@@ -37,8 +37,7 @@
   /** @param {string} address @param {string} [label] */
   function open(address, label = 'Pinrail') {
     const url = new URL(address, home)
-    if (url.origin !== home || !/^\/(?:c|btcpay\/i)\/[^/]+$/.test(url.pathname))
-      throw TypeError(`No checkout: ${address}`)
+    if (url.origin !== home || !/^\/(c|btcpay\/i)\/[^/]+$/.test(url.pathname)) throw TypeError(`No checkout: ${url}`)
     shown?.dialog.remove()
     const frame = make('iframe', 'border:0;flex:1;width:100%')
     const close = make('button', 'width:44px;height:44px;border:0;background:0;color:inherit;font-size:20px')
