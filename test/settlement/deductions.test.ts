@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
+import { until } from '../../scripts/test/until.ts'
 import { createRefundActivities } from '../../src/activities/refund/refund.ts'
 import { sumStatement } from '../../src/api/exports/statement.ts'
 import { many, sql } from '../../src/db/db.ts'
 import { readStatement } from '../../src/db/merchants/statement.ts'
 import { setWallet } from '../../src/db/merchants/wallets.ts'
-import { setDeductionLimit } from '../../src/db/refunds/deductions.ts'
+import { lockClaims, setDeductionLimit } from '../../src/db/refunds/deductions.ts'
 import { insertRefund, loadRefund } from '../../src/db/refunds/refunds.ts'
 import { markRestored } from '../../src/db/settlement/observer/forgotten-payouts.ts'
 import { listSettlementAttention } from '../../src/db/settlement/observer/standing.ts'
@@ -198,6 +199,27 @@ describe('Refunds that the next payouts pay for', () => {
     await fixture.prove(parts.map((part) => part.id))
     expect(await wake(id)).toMatchObject({ status: 'succeeded', receivedMicro: toMicro(9_000).toString() })
     await expectSettled(toMicro(9_000))
+  })
+
+  test('a refund that is opened while a payout waits for another refund is not deducted by it', async () => {
+    const [first, second] = [await settled(10_000), await settled(10_000)]
+    const [ending, late] = [await opened(first, 1000), await insert(second, 1000, toMicro(1000))]
+    if (typeof late === 'string') throw new Error(`the refund was refused: ${late}`)
+    const { chainId, token } = (await fixture.state(first.id)).payment
+    const payee = { ...MERCHANT, chainId, token }
+    const now = new Date(fixture.clock()).toISOString()
+    let found: Promise<unknown> | undefined
+    await fixture.db.transaction(async (tx) => {
+      await tx.query('select 1 from refund where id = $1 for update', [ending])
+      found = fixture.db.transaction((other) => lockClaims(other, payee, now))
+      await until(
+        async () => (await fixture.db.query(`select 1 from pg_stat_activity where wait_event_type = 'Lock'`)).rowCount,
+        (waiting) => waiting === 1,
+      )
+      await perform(activities().openRefund, late.id)
+      await tx.query(`update refund set status = 'canceled', due_at = null where id = $1`, [ending])
+    })
+    expect(await found).toEqual([])
   })
 
   test('a cancellation releases what was deducted, once, to the wallet of that moment', async () => {
