@@ -40,6 +40,7 @@ export const PAGES: readonly (readonly [string, string, Press?])[] = [
       await page.getByRole('heading', { name: 'What it costs' }).waitFor()
     },
   ],
+  ['deductions', '/dashboard/deductions'],
   ['disputes', '/dashboard/disputes'],
   ['disputes-none', '/dashboard/disputes?status=won'],
   ['dispute', '/dashboard/disputes', (page) => page.getByRole('link', { name: '49.99' }).click()],
