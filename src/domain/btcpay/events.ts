@@ -38,6 +38,8 @@ type EventObject = PaymentState & {
   readonly description: string | null
   readonly metadata: Readonly<Record<string, string>>
   readonly expires_at: string
+  /** When its money arrived; null: it has none. */
+  readonly paid_at: string | null
   readonly amount_decimal: string
 }
 
@@ -79,7 +81,8 @@ function renderFacts(type: MappedType, payment: EventObject, timestamp: string):
   switch (INVOICE_EVENTS[type]) {
     case 'InvoiceReceivedPayment':
       return {
-        afterExpiration: toSeconds(timestamp) >= toSeconds(payment.expires_at),
+        // A review can begin long after the money arrived.
+        afterExpiration: toSeconds(payment.paid_at ?? timestamp) >= toSeconds(payment.expires_at),
         paymentMethodId: PAYMENT_METHOD,
       }
     case 'InvoiceProcessing':

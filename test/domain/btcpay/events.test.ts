@@ -16,6 +16,7 @@ const PAYMENT = {
   metadata: { posData: '{}' },
   amount_decimal: '49.99',
   expires_at: '2026-11-21T21:00:00.000Z',
+  paid_at: null as string | null,
 }
 
 function render(
@@ -74,6 +75,11 @@ describe('A webhook in the format of BTCPay', () => {
       'payment.under_review',
       { status: 'under_review', expires_at: '2026-11-20T20:00:00.000Z' },
       { type: 'InvoiceReceivedPayment', afterExpiration: true },
+    ],
+    [
+      'payment.under_review',
+      { status: 'under_review', expires_at: '2026-11-20T20:00:00.000Z', paid_at: '2026-11-20T19:59:59.000Z' },
+      { type: 'InvoiceReceivedPayment', afterExpiration: false },
     ],
     ['payment.succeeded', {}, { type: 'InvoiceSettled', overPaid: false, manuallyMarked: false }],
     ['payment.succeeded', { exception: 'overpaid' }, { type: 'InvoiceSettled', overPaid: true }],
