@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { z } from 'zod'
+import type { ShopApi } from '../domain/webhook.ts'
 import { type LimitOptions, settings, toLimits } from './connection/limits.ts'
 import { isSilent, openPool, SILENT_MS } from './connection/pool.ts'
 import { type Asking, askAlone, askOnce, createPrepared, keepsStalePlan } from './connection/prepared.ts'
@@ -50,7 +51,12 @@ export type Session = Queryable & {
 }
 
 /** The merchant and mode whose rows a request can see: every function that serves a merchant takes one. */
-export type Tenant = { readonly merchantId: string; readonly livemode: boolean }
+export type Tenant = {
+  readonly merchantId: string
+  readonly livemode: boolean
+  /** A request by this API of shops creates and finds only its own payments; absent: a request that finds all. */
+  readonly shopApi?: ShopApi
+}
 
 export type Db = Session & {
   /**

@@ -44,6 +44,8 @@ export const ALL_EVENT_TYPES = '*'
 /** How events are written and signed: Standard Webhooks 1.0, or as BTCPay Server does for plugins of shops. */
 export const WEBHOOK_FORMATS = ['standard', 'btcpay'] as const
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
+/** An API of shops has the name of the format of its webhooks. */
+export type ShopApi = Exclude<WebhookFormat, 'standard'>
 
 type Endpoint = {
   readonly id: string

@@ -35,6 +35,7 @@ create table payment (
   cancel_url text,
   checkout_token text not null unique,
   payment_link text references payment_link,
+  shop_api text check (shop_api in ('btcpay')),
   tolerance_percent smallint not null default 1,
   fill_tolerance_percent smallint not null default 2,
   fee_percent numeric not null default 4.5 check (fee_percent between 0 and 50 and scale(fee_percent) <= 2),
@@ -133,6 +134,8 @@ comment on column payment.invoice is
 comment on column payment.checkout_token is
   '128 random bits that open the checkout. The id of the payment does not open it.';
 comment on column payment.payment_link is 'The link that created it; null: the API.';
+comment on column payment.shop_api is
+  'The API of shops that created it: webhooks of its format announce no other payments. Null: another way.';
 comment on column payment.destination is 'The merchant''s wallet when the payment was created.';
 comment on column payment.token is 'The address of USDC on the chain.';
 comment on column payment.quote is
@@ -577,6 +580,7 @@ begin
       and ($4->>'customerEmail' is null or exists (select from payment_buyer
         where payment_id = payment.id and shown_email = $4->>'customerEmail'))
       and ($4->>'paymentLink' is null or payment.payment_link = $4->>'paymentLink')
+      and ($4->>'shopApi' is null or payment.shop_api = $4->>'shopApi')
       and ($4->>'createdFrom' is null or payment.created_at >= ($4->>'createdFrom')::timestamptz)
       and ($4->>'createdBefore' is null or payment.created_at < ($4->>'createdBefore')::timestamptz)
     order by among.payment_id %1$s limit $5$query$,

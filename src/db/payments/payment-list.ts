@@ -15,6 +15,7 @@ export type PaymentFilters = {
   readonly customerEmail?: string | undefined
   readonly tx_hash?: string | undefined
   readonly paymentLink?: string | undefined
+  readonly shopApi?: string | undefined
   /** ISO 8601. */
   readonly createdFrom?: string | undefined
   readonly createdBefore?: string | undefined
@@ -29,7 +30,7 @@ export async function listPayments(
   { filters, page }: { filters: PaymentFilters; page: ListPage },
 ): Promise<{ rows: Pick<PaymentWithAttempts, 'payment' | 'attempts'>[]; hasMore: boolean } | null> {
   const list = sql`from payment where merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
-  const { words, ...known } = searchIn(filters)
+  const { words, ...known } = searchIn({ ...filters, shopApi: tenant.shopApi })
   if (!(await hasCursors(db, page, { id: sql`id`, list }))) return null
   const ids = words === null ? sql`` : sql`and (${findByWords(tenant, words, { known, page })})`
   const wanted = sql`${matching(tenant, known)} ${ids}`
@@ -68,7 +69,7 @@ const hasAddress = ({ merchantId, livemode }: Tenant, email: string): Statement 
 
 function matching(tenant: Tenant, { id, ...filters }: Known): Statement {
   const { status, provider, currency, reference, tx_hash: txHash, createdFrom, createdBefore } = filters
-  const { paymentLink, customerEmail } = filters
+  const { paymentLink, shopApi, customerEmail } = filters
   const clauses = [
     ...(id === undefined ? [] : [sql`and id = ${id}`]),
     ...(status === undefined ? [] : [sql`and status = any(${status}::text[])`]),
@@ -78,6 +79,7 @@ function matching(tenant: Tenant, { id, ...filters }: Known): Statement {
     ...(customerEmail === undefined ? [] : [sql`and ${hasAddress(tenant, customerEmail)}`]),
     ...(txHash === undefined ? [] : [sql`and tx_hash = ${txHash.toLowerCase()}`]),
     ...(paymentLink === undefined ? [] : [sql`and payment_link = ${paymentLink}`]),
+    ...(shopApi === undefined ? [] : [sql`and shop_api = ${shopApi}`]),
     ...(createdFrom === undefined ? [] : [sql`and created_at >= ${createdFrom}::timestamptz`]),
     ...(createdBefore === undefined ? [] : [sql`and created_at < ${createdBefore}::timestamptz`]),
   ]

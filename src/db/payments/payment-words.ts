@@ -28,6 +28,7 @@ export async function changePaymentWords(
           ${reference === undefined ? sql`` : sql`, reference = ${reference}`}
           ${metadata === undefined ? sql`` : sql`, metadata = ${metadata === null ? null : JSON.stringify(metadata)}::jsonb`}
         where id = ${id} and merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}
+          ${tenant.shopApi === undefined ? sql`` : sql`and shop_api = ${tenant.shopApi}`}
           ${description === undefined ? sql`` : sql`and (is_open(status) or description is not distinct from ${description}::text)`}
         returning id`,
   )

@@ -5,6 +5,7 @@ import { createdPayment, type NewPayment } from '../../domain/payment/new-paymen
 import { CLOSED } from '../../domain/payment/payment.ts'
 import { type PaymentWithAttempts, renderPayment } from '../../domain/payment/payment-object.ts'
 import { because, moveNote } from '../../domain/timeline.ts'
+import type { ShopApi } from '../../domain/webhook.ts'
 import {
   isSerializationFailure,
   many,
@@ -75,6 +76,7 @@ export async function insertPayment(
     livemode: tenant.livemode,
     type: 'payment.created',
     paymentId: p.id,
+    shopApi: tenant.shopApi ?? null,
     object: renderPayment(createdPayment(p, tenant), [], create.publicUrl),
     at: p.createdAt,
   })
@@ -100,13 +102,13 @@ export async function insertPayment(
       -- Its row feeds the inserts below, so that they depend on the claim too.
       made as (
         insert into payment (id, merchant_id, livemode, amount_text, amount_minor, currency, provider, fallback,
-          description, reference, metadata, invoice, success_url, cancel_url, checkout_token, payment_link, tolerance_percent,
+          description, reference, metadata, invoice, success_url, cancel_url, checkout_token, payment_link, shop_api, tolerance_percent,
           fill_tolerance_percent, fee_percent, reserve_percent, reserve_days, destination, chain_id, token, quote, quoted_micro, created_at, updated_at, expires_at)
         select ${p.id}, ${tenant.merchantId}, ${tenant.livemode}, ${p.amountText}, ${p.amount.minor}::numeric,
           ${p.amount.currency}, ${p.provider}, ${p.fallback}, ${p.description}, ${p.reference},
           ${p.metadata === null ? null : JSON.stringify(p.metadata)}::jsonb,
           ${p.invoice === null ? null : JSON.stringify(p.invoice)}::jsonb, ${p.successUrl}, ${p.cancelUrl},
-          ${p.checkoutToken}, ${p.paymentLink}, ${p.tolerancePercent}, ${p.fillTolerancePercent}, ${p.feePercent}::numeric, ${p.reserve?.percent ?? null}::numeric, ${p.reserve?.days ?? null}::int, ${p.destination}, ${p.chainId}, ${p.token}, ${JSON.stringify(p.quote)}::jsonb,
+          ${p.checkoutToken}, ${p.paymentLink}, ${tenant.shopApi ?? null}, ${p.tolerancePercent}, ${p.fillTolerancePercent}, ${p.feePercent}::numeric, ${p.reserve?.percent ?? null}::numeric, ${p.reserve?.days ?? null}::int, ${p.destination}, ${p.chainId}, ${p.token}, ${JSON.stringify(p.quote)}::jsonb,
           ${quotedMicro}::numeric, ${p.createdAt}::timestamptz, ${p.createdAt}::timestamptz, ${p.expiresAt}::timestamptz
         from allowed returning id),
       -- A timeline without its beginning would not explain the rest.
@@ -155,7 +157,11 @@ export async function readIdempotentAnswer(
 
 /** Null for a missing payment, another merchant's or the other mode's: the caller cannot distinguish these. */
 export function readPayment(db: Queryable, tenant: Tenant, id: string): Promise<PaymentWithAttempts | null> {
-  return readWhole(db, sql`payment.id = ${id} and merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`)
+  const own = tenant.shopApi === undefined ? sql`` : sql`and shop_api = ${tenant.shopApi}`
+  return readWhole(
+    db,
+    sql`payment.id = ${id} and merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode} ${own}`,
+  )
 }
 
 /** Reads the payment of a checkout link: whoever has the token can read it. Null also for one of the other mode. */
@@ -176,13 +182,13 @@ export async function findPaymentIds(db: Queryable, tokens: readonly string[]): 
   return new Map(rows.map((row) => [row.checkout_token, row.id]))
 }
 
-/** Null if there is no such payment, or it has ended. */
-export async function findOpenCheckout(db: Queryable, id: string): Promise<string | null> {
+/** Null if the API of shops has created no such payment, or it has ended. */
+export async function findOpenCheckout(db: Queryable, id: string, shopApi: ShopApi): Promise<string | null> {
   const row = await maybeOne(
     db,
     tokenRow,
     sql`select id, checkout_token from payment
-        where id = ${id} and livemode = ${db.livemode} and status <> all(${CLOSED}::text[])`,
+        where id = ${id} and livemode = ${db.livemode} and shop_api = ${shopApi} and status <> all(${CLOSED}::text[])`,
   )
   return row?.checkout_token ?? null
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ALL_EVENT_TYPES } from '../../domain/webhook.ts'
+import { ALL_EVENT_TYPES, type ShopApi } from '../../domain/webhook.ts'
 import { newId } from '../../ids.ts'
 import { many, type Statement, sql, type Tx } from '../db.ts'
 
@@ -8,6 +8,8 @@ export type NewEvent = {
   readonly livemode: boolean
   readonly type: string
   readonly paymentId: string | null
+  /** As the row of the payment, which the statement that creates it cannot read yet; absent: read from the row. */
+  readonly shopApi?: ShopApi | null
   /** The object of the event, as the API shows it. No personal data. */
   readonly object: object
   /** ISO 8601 UTC with milliseconds. */
@@ -44,19 +46,19 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
 export type EventRow = ReturnType<typeof eventRow>
 
 /** Builds the body once, around the sequence that the statement takes, so that it is never serialised again. */
-export function eventRow({ merchantId, livemode, type, at, paymentId, object }: NewEvent, place = 0) {
+export function eventRow({ merchantId, livemode, type, at, paymentId, shopApi, object }: NewEvent, place = 0) {
   const id = newId('event')
   const head = JSON.stringify({ id, type, timestamp: at, api_version: API_VERSION, livemode }).slice(0, -1)
   const before = `${head},"sequence":`
   const after = `,"data":${JSON.stringify({ object })}}`
-  return { place, id, merchantId, livemode, type, paymentId, at, before, after }
+  return { place, id, merchantId, livemode, type, paymentId, shopApi: shopApi ?? null, at, before, after }
 }
 
 /** Writes only if the condition holds, as its last change. Part `delivery_of`: new deliveries by event and endpoint. */
 export function recordedEvents(rows: readonly EventRow[], condition: Statement): Statement {
   return sql`given as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(place int, id text, "merchantId" text,
-        livemode boolean, type text, "paymentId" text, at timestamptz, before text, after text) where ${condition}),
+        livemode boolean, type text, "paymentId" text, "shopApi" text, at timestamptz, before text, after text) where ${condition}),
     counted as (select "merchantId", livemode, count(*) as size from given group by 1, 2),
     -- Locked until the commit, so that the sequence has no gap. In one order, so that no two statements wait for each other.
     sequence as (
@@ -77,7 +79,7 @@ export function recordedEvents(rows: readonly EventRow[], condition: Statement):
     -- Locked against being deleted, which would make the insert below fail the whole transaction.
     subscribed as (
       select e.* from counted c, lateral (
-        select id, merchant_id, livemode, enabled_events from webhook_endpoint
+        select id, merchant_id, livemode, format, enabled_events from webhook_endpoint
         where merchant_id = c."merchantId" and livemode = c.livemode and disabled_at is null for key share) e),
     -- An event without a delivery needs no announcement.
     delivery_of as (
@@ -85,6 +87,9 @@ export function recordedEvents(rows: readonly EventRow[], condition: Statement):
       select g.id, s.id, g."merchantId", g.livemode, g.at
       from given g join subscribed s on (s.merchant_id, s.livemode) = (g."merchantId", g.livemode)
         and s.enabled_events && array[g.type, ${ALL_EVENT_TYPES}]::text[]
+        -- A shop fails at each event of a payment that it does not know, until its endpoint would be disabled.
+        and (s.format = 'standard'
+          or s.format = coalesce(g."shopApi", (select shop_api from payment where payment.id = g."paymentId")))
       returning event_id, endpoint_id),
     -- The worker's sweep finds these: a channel that is notified later, or never, must not hold up what happened.
     notified as (

@@ -256,6 +256,60 @@ describe('Invoices', () => {
   })
 })
 
+describe('Payments that the shop has not created', () => {
+  test('they are no invoices, and their addresses do not lead to the checkout', async () => {
+    const merchant = await testApi.addMerchant()
+    const body = { amount: '10', currency: 'EUR', reference: 'own-1', description: 'words to find' }
+    const { body: payment } = await testApi.ask('POST', '/v1/payments', { body, key: merchant.key })
+    const id = String(payment['id'])
+    const at = `${store(merchant)}/invoices`
+    for (const [method, path, sent] of [
+      ['GET', ''],
+      ['GET', '/payment-methods'],
+      ['PUT', '', { metadata: { orderId: 'other' } }],
+      ['DELETE', ''],
+      ['POST', '/status', { status: 'Invalid' }],
+    ] as const)
+      expect((await ask(method, `${at}/${id}${path}`, { key: merchant.key, body: sent })).status).toBe(404)
+    for (const query of ['', '?orderId=own-1', '?textSearch=words', `?textSearch=${id}`])
+      expect((await ask('GET', `${at}${query}`, { key: merchant.key })).text).toBe('[]')
+    const page = await ask('GET', `/i/${id}`)
+    expect([page.status, page.headers.get('location')]).toEqual([404, null])
+    const { body: after } = await testApi.ask('GET', `/v1/payments/${id}`, { key: merchant.key })
+    expect(after).toEqual(payment)
+  })
+
+  test('a webhook of a shop gets no event of them, neither at the creation nor later', async () => {
+    const merchant = await testApi.addMerchant()
+    const hook = { url: 'https://shop.example/hook', authorizedEvents: { everything: true } }
+    const { body: webhook } = await ask('POST', `${store(merchant)}/webhooks`, { body: hook, key: merchant.key })
+    const own = { url: 'https://shop.example/own', enabled_events: ['*'] }
+    const { body: standard } = await testApi.ask('POST', '/v1/webhook_endpoints', { body: own, key: merchant.key })
+    const body = { amount: '10', currency: 'EUR' }
+    const { body: payment } = await testApi.ask('POST', '/v1/payments', { body, key: merchant.key })
+    const invoice = await create(INVOICE, merchant)
+    for (const { id } of [payment, invoice])
+      await testApi.ask('POST', `/v1/payments/${String(id)}/cancel`, { key: merchant.key })
+    const { rows } = await testApi.db.query(
+      `select endpoint_id, payment_id, type from delivery join event on event.id = event_id
+       where delivery.merchant_id = $1 order by sequence`,
+      [merchant.tenant.merchantId],
+    )
+    const listDelivered = (to: Body) =>
+      (rows as { endpoint_id: string; payment_id: string; type: string }[])
+        .filter(({ endpoint_id: endpoint }) => endpoint === to['id'])
+        .map(({ payment_id: id, type }) => [id, type])
+    const [ofPayment, ofInvoice] = [payment, invoice].map(({ id }) => [
+      [id, 'payment.created'],
+      [id, 'payment.canceled'],
+    ])
+    expect(listDelivered(webhook)).toEqual(ofInvoice)
+    expect(listDelivered(standard)).toEqual(
+      [ofPayment?.[0], ofInvoice?.[0], ofPayment?.[1], ofInvoice?.[1]],
+    )
+  })
+})
+
 describe('Webhooks of a shop', () => {
   const HOOK = {
     url: 'https://shop.example/?wc-api=btcpaygf_default',

@@ -5,7 +5,7 @@ import { isId } from '../../../domain/ids.ts'
 import { checkoutUrl } from '../../../domain/payment/payment-object.ts'
 import { BTCPAY_SCRIPT } from '../../../web/assets.ts'
 import { SHOP_SCRIPT_HEADERS } from '../../../web/page-headers.ts'
-import { SiteProblem } from '../../routes/site-problem.ts'
+import { Problem } from '../../http/problems.ts'
 import { BTCPAY_PATH } from './btcpay.ts'
 import { listScopes } from './permissions.ts'
 
@@ -24,13 +24,13 @@ export function createBtcpayPages(deps: BtcpayPageDeps): Router {
 
 /**
  * Plugins compose this address from the id of an invoice. Ids are in receipts and addresses of shops too, so a payment
- * that has ended is not shown by its id: its checkout address alone shows it.
+ * that has ended, or that no shop created here, is not shown by its id: its checkout address alone shows it.
  */
 function leadToCheckout({ db, publicUrl }: BtcpayPageDeps, view: string): RequestHandler {
   return async (request, response) => {
     const id = String(request.params['id'])
-    const token = isId('payment', id) ? await findOpenCheckout(db, id) : null
-    if (token === null) throw new SiteProblem('not_found')
+    const token = isId('payment', id) ? await findOpenCheckout(db, id, 'btcpay') : null
+    if (token === null) throw new Problem('resource_missing', 'There is no such open invoice.')
     response.redirect(303, `${checkoutUrl(publicUrl, token)}${view}`)
   }
 }

@@ -58,7 +58,7 @@ export function serve(deps: FacadeDeps, scope: ApiScope, handle: Handle): Reques
 }
 
 function createCall(deps: FacadeDeps, request: Request, response: Response): FacadeCall {
-  const caller = response.locals['caller'] as Caller
+  const caller: Caller = { ...(response.locals['caller'] as Caller), shopApi: 'btcpay' }
   return {
     caller,
     storeId: caller.merchantId,
