@@ -96,9 +96,10 @@ const SECRET_NAMES = new Set([
   'apiKey',
   'checkoutLink',
 ])
-/** Personal data of buyers. A search in the arguments of a tool can be for an address. Evidence can be about anything. */
+/** Personal data of buyers and of people of the account. A search in the arguments of a tool can be for an address. Evidence can be about anything. */
 const PERSONAL_NAMES = new Set([
   'customer_email',
+  'email',
   'customer_tax_id',
   'search',
   'files',
