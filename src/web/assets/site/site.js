@@ -181,7 +181,8 @@ for (const form of all('form[data-index]')) {
   /** @type {Promise<[path: string, name: string][]> | undefined} */
   let places
   const show = async () => {
-    places ??= fetch(form.dataset.index).then((answer) => answer.json())
+    // A refusal is JSON too.
+    places ??= fetch(form.dataset.index).then((answer) => (answer.ok ? answer.json() : Promise.reject(answer)))
     const known = await places.catch(() => {
       places = undefined
       return []
