@@ -580,6 +580,35 @@ describe('Mounting the pages', () => {
     expect([status, html.includes('webhook-signature: (not available')]).toEqual([200, true])
   })
 
+  test('the page of a delivery to a plugin of a shop shows what was sent in that format', async () => {
+    const { owner, tenant, key } = await openAccount(testApi, 'plugin@shop.example')
+    const at = `${testApi.url}/btcpay/api/v1/stores/${tenant.merchantId}`
+    const make = async (path: string, body: object) => {
+      const headers = { authorization: `token ${key}`, 'content-type': 'application/json' }
+      const response = await fetch(`${at}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+      return String(((await response.json()) as { id: string }).id)
+    }
+    const endpoint = await make('/webhooks', {
+      url: 'https://shop.example/hooks',
+      secret: 'my-shop-secret-2026',
+      authorizedEvents: { everything: true },
+    })
+    const payment = await make('/invoices', { amount: '10', currency: 'EUR' })
+    const { rows } = await testApi.db.query('select event_id from delivery where endpoint_id = $1', [endpoint])
+    const [{ event_id: event }] = rows as [{ event_id: string }]
+    await testApi.db.query(
+      `insert into delivery_attempt (event_id, endpoint_id, number, at, duration_ms, response_status)
+       values ($1, $2, 1, now(), 10, 401)`,
+      [event, endpoint],
+    )
+    const { status, html } = await owner.get(`/dashboard/webhooks/${endpoint}/deliveries/${event}`)
+    expect(status).toBe(200)
+    expect(html).toContain('BTCPay-Sig: sha256=')
+    expect(html).toContain('InvoiceCreated')
+    expect(html).toContain(payment)
+    expect(html).not.toContain('webhook-signature')
+  })
+
   test('every page with lists and sums reads them on one connection in a turn', async () => {
     const { tenant, key } = await openAccount(testApi, 'lists@shop.example')
     const make = async (path: string, body: object) =>

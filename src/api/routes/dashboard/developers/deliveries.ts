@@ -1,10 +1,12 @@
 import { readDelivery, readEvent } from '../../../../db/webhooks/event-log.ts'
 import type { WebhookEndpoint } from '../../../../db/webhooks/webhook-endpoints.ts'
 import { hasAbility } from '../../../../domain/account/roles.ts'
+import type { WebhookFormat } from '../../../../domain/webhook.ts'
 import { type DeliveryPage, renderDelivery } from '../../../../web/dashboard/developers/webhooks/delivery.tsx'
 import type { TryShown } from '../../../../web/dashboard/developers/webhooks/delivery-words.tsx'
+import { renderRequest } from '../../../../webhooks/formats.ts'
 import { OWN_HEADERS } from '../../../../webhooks/send.ts'
-import { signedHeaders, signsAt } from '../../../../webhooks/sign.ts'
+import { newWebhookSecret, signsAt } from '../../../../webhooks/sign.ts'
 import { catchRefusal, Problem } from '../../../http/problems.ts'
 import { SiteProblem } from '../../site-problem.ts'
 import { diagnoseDelivery, redeliverEvent } from '../../v1/webhooks/deliveries.ts'
@@ -64,23 +66,35 @@ async function find({ db, tenant, params }: PageCall) {
   }
 }
 
-/** The headers are not stored but computed again for the time of the try. */
-function sentHeaders(
+type SentShown = Pick<DeliveryPage, 'sent' | 'body'>
+
+const SIGNATURES: Readonly<Record<WebhookFormat, string>> = { standard: 'webhook-signature', btcpay: 'BTCPay-Sig' }
+
+/** Headers and body are not stored but computed again for the time of the try. */
+function computeSent(
   { secretBox }: WebhookPageDeps,
   { id, body, tried, endpoint }: { id: string; body: string; tried: TryShown | null; endpoint: WebhookEndpoint },
-): Record<string, string | null> {
-  const fixed = { ...OWN_HEADERS, 'content-length': String(Buffer.byteLength(body)) }
-  if (tried === null) return { ...fixed, 'webhook-id': id }
-  const at = Date.parse(tried.at)
+): SentShown {
+  const { format, merchant_id: merchantId, updated_at: updatedAt } = endpoint
+  const at = tried === null ? 0 : Date.parse(tried.at)
   const sealed = endpoint.secrets.filter((secret) => signsAt(secret, at))
   const secrets = sealed.flatMap((secret) => openSecret(secretBox, secret.sealed, endpoint.id) ?? [])
-  const signed =
-    secrets.length === 0
-      ? { 'webhook-id': id, 'webhook-timestamp': String(Math.floor(at / 1000)) }
-      : signedHeaders({ id, at, body: Buffer.from(body), secrets })
+  const request = renderRequest({
+    format,
+    eventId: id,
+    endpointId: endpoint.id,
+    merchantId,
+    body: Buffer.from(body),
+    at,
+    // The signature of another secret is not shown.
+    secrets: secrets.length === 0 ? [newWebhookSecret()] : secrets,
+  })
   // A secret that was added after the try did not sign it, and one that cannot be opened signs nothing here.
-  const isSame = endpoint.updated_at.getTime() <= at && secrets.length === sealed.length
-  return { ...fixed, ...signed, ...(!isSame && { 'webhook-signature': null }) }
+  const isSame = updatedAt.getTime() <= at && secrets.length === sealed.length && secrets.length > 0
+  const signed = tried === null ? {} : { ...request.headers, ...(!isSame && { [SIGNATURES[format]]: null }) }
+  const named = format === 'standard' ? { 'webhook-id': id } : {}
+  const fixed = { ...OWN_HEADERS, 'content-length': String(request.body.length) }
+  return { sent: { ...fixed, ...named, ...signed }, body: request.body.toString() }
 }
 
 /** Null: no key of the platform opens it. The rest of the page is shown anyway. */
@@ -99,14 +113,13 @@ async function show(deps: WebhookPageDeps, call: PageCall, said: Said = {}): Pro
   const { stored, endpoint, delivery, body } = await find(call)
   const chosen = delivery.log.find(({ number }) => String(number) === call.query['try']) ?? delivery.log.at(-1) ?? null
   const mayChange = hasAbility(call.role, 'develop')
-  const sent = sentHeaders(deps, { id: delivery.event, body, tried: chosen, endpoint: stored })
+  const computed = computeSent(deps, { id: delivery.event, body, tried: chosen, endpoint: stored })
   const { problem = null, diagnosis = null } = said
   return renderDelivery({
     frame: call.frame,
     endpoint,
     delivery,
-    body,
-    sent,
+    ...computed,
     chosen,
     mayChange,
     problem,
