@@ -21,7 +21,12 @@ export async function insertClaim(tx: Tx, { merchantId, digest, keyId, endsAt }:
 
 type Secret = { readonly digest: Buffer; readonly now: string }
 
-const claimableRow = z.object({ merchant_id: z.string(), name: z.string() })
+const claimableRow = z.object({
+  merchant_id: z.string(),
+  name: z.string(),
+  wallet: z.string().nullable(),
+  endpoints: z.array(z.string()),
+})
 const isOpen = ({ digest, now }: Secret) => sql`digest = ${digest} and ends_at > ${now}::timestamptz`
 
 /** Null: there is no such secret, its time is over, or it was used. */
@@ -29,7 +34,12 @@ export function findClaimable(db: Queryable, secret: Secret): Promise<z.output<t
   return maybeOne(
     db,
     claimableRow,
-    sql`select merchant_id, name from account_claim join merchant on merchant.id = merchant_id where ${isOpen(secret)}`,
+    sql`select merchant_id, name,
+          (select coalesce(next_address, address) from wallet
+            where wallet.merchant_id = merchant.id and not wallet.livemode) as wallet,
+          array(select url from webhook_endpoint
+            where webhook_endpoint.merchant_id = merchant.id and not webhook_endpoint.livemode order by id) as endpoints
+        from account_claim join merchant on merchant.id = merchant_id where ${isOpen(secret)}`,
   )
 }
 

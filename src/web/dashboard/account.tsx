@@ -219,9 +219,11 @@ function NoSignUp({ refusal, contact }: { readonly refusal: string; readonly con
   )
 }
 
-/** Renders the page on which a person becomes the owner of a test account. `name`: null if the link does not work. */
-export function renderClaimAccount({ frame, name }: { readonly frame: Frame; readonly name: string | null }): string {
-  const title = name === null ? 'There is no test account here' : `Make “${name}” your account?`
+type Claimable = { readonly name: string; readonly wallet: string | null; readonly endpoints: readonly string[] }
+
+/** Renders the page on which a person becomes the owner of a test account. `account`: null if the link does not work. */
+export function renderClaimAccount({ frame, account }: { readonly frame: Frame; readonly account: Claimable | null }): string {
+  const title = account === null ? 'There is no test account here' : `Make “${account.name}” your account?`
   return renderFramed({
     frame,
     title: 'Claim a test account',
@@ -229,14 +231,15 @@ export function renderClaimAccount({ frame, name }: { readonly frame: Frame; rea
     children: (
       <>
         <PageHead title={title} />
-        {name === null ? (
+        {account === null ? (
           <p>The link of a test account works once, for 60 days. Create a new test account, or sign up.</p>
         ) : (
-          <Card id="claim" title={name}>
+          <Card id="claim" title={account.name}>
             <p>
               A program created it in test mode. You become its owner, and its key works without an end. You can revoke
               the key under Developers.
             </p>
+            <Chosen account={account} />
             <div class="row">
               <PostButton action={frame.path} csrf={frame.csrf} look="button fill big">
                 Make it my account
@@ -250,4 +253,25 @@ export function renderClaimAccount({ frame, name }: { readonly frame: Frame; rea
       </>
     ),
   })
+}
+
+/** Whoever created the account chose these, and can be somebody else than the person who claims it. */
+function Chosen({ account: { wallet, endpoints } }: { readonly account: Claimable }) {
+  return (
+    <>
+      <p>Whoever created it also chose where its USDC and its events go. Change what is not yours:</p>
+      <ul>
+        {wallet !== null && (
+          <li>
+            Wallet: <code>{wallet}</code>
+          </li>
+        )}
+        {endpoints.map((url) => (
+          <li key={url}>
+            Webhook endpoint: <code>{url}</code>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
 }

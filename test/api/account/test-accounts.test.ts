@@ -91,6 +91,30 @@ describe('Test accounts without a person', () => {
     await expect(own.notificationChannels.create(channel)).rejects.toThrow('insufficient_scope')
   })
 
+  test('the page of the link names the wallet and the endpoints that the program chose', async () => {
+    const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+    const account = await create({ wallet, webhook_url: 'https://thief.example/hooks' })
+    const visitor = await signIn(testApi, 'careful@shop.example')
+    const { html } = await visitor.get(getClaimPath(account))
+    expect(html).toContain(wallet)
+    expect(html).toContain('https://thief.example/hooks')
+  })
+
+  test('the log of requests has no address of an invited person', async () => {
+    const body = { email: 'hidden@shop.example', role: 'viewer' }
+    expect((await testApi.ask('POST', '/v1/invitations', { body })).status).toBe(201)
+    await Promise.all(writing)
+    const { key } = await testApi.addKey(testApi.tenant, ['audit:read'])
+    const { body: list } = await testApi.ask('GET', '/v1/requests?path=/v1/invitations', { key })
+    const [{ id }] = list['data'] as [{ id: string }]
+    const { text, body: entry } = await testApi.ask('GET', `/v1/requests/${id}`, { key })
+    expect(entry).toMatchObject({
+      request_body: '{"email":"(hidden)","role":"viewer"}',
+      response_body: expect.stringContaining('"email":"(hidden)"'),
+    })
+    expect(text).not.toContain('hidden@')
+  })
+
   test('whoever signs in with the link becomes the owner, once, and the key has no end then', async () => {
     const account = await create({ name: 'Mine soon' })
     const stranger = new Visitor(testApi)

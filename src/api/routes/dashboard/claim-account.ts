@@ -21,7 +21,7 @@ export function claimAccountPages({ db, clock }: Pick<AccountsDeps, 'db' | 'cloc
       path: CLAIM,
       handle: async ({ params, frame }) => {
         const found = await findClaimable(db, readSecret(params))
-        const html = renderClaimAccount({ frame, name: found?.name ?? null })
+        const html = renderClaimAccount({ frame, account: found })
         return found === null ? { html, status: 404 } : { html }
       },
     }),
@@ -40,7 +40,7 @@ export function claimAccountPages({ db, clock }: Pick<AccountsDeps, 'db' | 'cloc
           return true
         })
         if (isClaimed) return { to: '/dashboard', done: 'account_claimed' }
-        return { html: renderClaimAccount({ frame, name: null }), status: 404 }
+        return { html: renderClaimAccount({ frame, account: null }), status: 404 }
       },
     }),
   ]
