@@ -4,6 +4,7 @@ import type { AuthDeps } from '../../auth/auth.ts'
 import { createAuthenticate } from '../../auth/auth.ts'
 import { Problem, type ProblemSettings } from '../../http/problems.ts'
 import { type RequestLogDeps, requestLog } from '../../http/request-log.ts'
+import { holding } from '../../limits/hold.ts'
 import { onlyMethods } from '../../route.ts'
 import { btcpayErrorHandler } from './errors.ts'
 import {
@@ -72,7 +73,7 @@ export function createBtcpayApi(deps: BtcpayDeps): RequestHandler {
     deps.limits.countVisit(request.ip ?? '', 'look')
     throw new Problem('route_missing', `There is no ${request.method} ${request.path}.`)
   })
-  router.use(btcpayErrorHandler(deps))
+  router.use(holding(btcpayErrorHandler(deps)))
   return (request, response, next) => {
     if (isBtcpayApi(request.path)) router(request, response, next)
     else next()
