@@ -222,7 +222,13 @@ function NoSignUp({ refusal, contact }: { readonly refusal: string; readonly con
 type Claimable = { readonly name: string; readonly wallet: string | null; readonly endpoints: readonly string[] }
 
 /** Renders the page on which a person becomes the owner of a test account. `account`: null if the link does not work. */
-export function renderClaimAccount({ frame, account }: { readonly frame: Frame; readonly account: Claimable | null }): string {
+export function renderClaimAccount({
+  frame,
+  account,
+}: {
+  readonly frame: Frame
+  readonly account: Claimable | null
+}): string {
   const title = account === null ? 'There is no test account here' : `Make “${account.name}” your account?`
   return renderFramed({
     frame,
