@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
 import { PARTNER_SECRET } from '../../scripts/test/environment.ts'
@@ -16,6 +16,14 @@ import { createRelay } from '../../src/worker/relay.ts'
 import { plant } from '../deps/two-modes.ts'
 import { rowsFor, type SeededApi, seedApi } from './support/seeded-api.ts'
 import { type Answer, expectProblem, openTestApi, type TestApi } from './support/test-api.ts'
+
+/** Sends the head of a large callback, and nothing of its body. */
+function sendSlowly(port: string, from: string): Socket {
+  const socket = connect(Number(port), '127.0.0.1')
+  const head = `POST /callbacks/wallet_app HTTP/1.1\r\nhost: x\r\nx-forwarded-for: ${from}\r\n`
+  socket.write(`${head}content-length: 1048576\r\n\r\n`)
+  return socket
+}
 
 describe('Requests that count once', () => {
   /** The calls of the workflows, and what the next cancellation waits for. */
@@ -323,6 +331,7 @@ describe('Requests of partners', () => {
   beforeAll(async () => {
     testApi = await openTestApi({
       deps: ({ workflows, readCallback }) => ({
+        trustProxyHops: 1,
         readCallback: (provider, request) => {
           const reading = readCallback(provider, request)
           if (reading.kind !== 'order' || named === null) return reading
@@ -361,6 +370,7 @@ describe('Requests of partners', () => {
       secret = PARTNER_SECRET as string,
       account = 'pinrail',
       more = {},
+      from = '127.0.0.1',
     } = {}): Promise<Answer> {
       const now = Math.floor(Date.now() / 1000)
       const body = JSON.stringify({
@@ -377,7 +387,11 @@ describe('Requests of partners', () => {
         },
       })
       const signature = hmacSha256(secret, `wallet-app-callback\n${now}\n${body}`, 'hex')
-      const headers = { 'x-callback-timestamp': `${now}`, 'x-callback-signature': signature }
+      const headers = {
+        'x-callback-timestamp': `${now}`,
+        'x-callback-signature': signature,
+        'x-forwarded-for': from,
+      }
       return testApi.ask('POST', '/callbacks/wallet_app', { key: null, body, headers })
     }
     type Stored = { provider_event_id: string; attempt_id: string; applied: boolean }
@@ -425,11 +439,7 @@ describe('Requests of partners', () => {
 
     test('large callbacks that are sent slowly take few places, and keep no usual callback out', async () => {
       const { port } = new URL(testApi.url)
-      const slow = Array.from({ length: MOST_LARGE + 4 }, () => {
-        const socket = connect(Number(port), '127.0.0.1')
-        socket.write('POST /callbacks/wallet_app HTTP/1.1\r\nhost: x\r\ncontent-length: 1048576\r\n\r\n')
-        return socket
-      })
+      const slow = Array.from({ length: MOST_LARGE + 4 }, (_, nth) => sendSlowly(port, `203.0.113.${nth}`))
       const more = { evidence: 'x'.repeat(600_000) }
       await until(
         async () => (await send({ more })).status,
@@ -439,6 +449,23 @@ describe('Requests of partners', () => {
       for (const socket of slow) socket.destroy()
       await until(
         async () => (await send({ more })).status,
+        (status) => status === 200,
+      )
+    })
+
+    test('slow large callbacks from one network keep no large callback from elsewhere out', async () => {
+      const { port } = new URL(testApi.url)
+      const stranger = '198.51.100.9'
+      const slow = Array.from({ length: MOST_LARGE + 4 }, () => sendSlowly(port, stranger))
+      const more = { evidence: 'x'.repeat(600_000) }
+      await until(
+        async () => (await send({ more, from: stranger })).status,
+        (status) => status === 413,
+      )
+      expect((await send({ more, from: '198.51.101.9' })).status).toBe(200)
+      for (const socket of slow) socket.destroy()
+      await until(
+        async () => (await send({ more, from: stranger })).status,
         (status) => status === 200,
       )
     })

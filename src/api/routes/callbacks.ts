@@ -8,6 +8,7 @@ import { MAX_CALLBACK_BYTES, type RawCallback, type ReadCallback } from '../../d
 import type { Logger } from '../../runtime/log.ts'
 import type { PaymentWorkflows } from '../../temporal/payments.ts'
 import { Problem } from '../http/problems.ts'
+import { getNetwork, isOwnMachine } from '../limits/network.ts'
 import type { RequestLimits } from '../limits/request-limits.ts'
 import { onlyMethods } from '../route.ts'
 
@@ -23,23 +24,35 @@ export type CallbackDeps = {
 const USUAL_BYTES = 64 * 1024
 /** Bodies of one process that can be larger and are read at the same moment. */
 export const MOST_LARGE = 16
+/** Those of one network: partners send few callbacks at once, and strangers must not take all places. */
+const MOST_LARGE_OF_NETWORK = 2
 
 /**
  * Reads the body of a callback before its signature can be checked, so anybody can send one slowly: only a few large
- * ones are read at once. A large callback that finds no room gets 413, and its partner sends it again; any other one
+ * ones are read at once, and of one network fewer. A large callback that finds no room gets 413, and its partner sends it again; any other one
  * always finds room.
  */
 export function readCallbackBody(): RequestHandler<Record<string, string>> {
   const readUsual = express.raw({ limit: USUAL_BYTES, type: () => true })
   const readLarge = express.raw({ limit: MAX_CALLBACK_BYTES, type: () => true })
-  let large = 0
+  const large: string[] = []
   return (request, response, next) => {
-    const isUsual = Number(request.get('content-length') ?? Infinity) <= USUAL_BYTES
-    if (isUsual || large >= MOST_LARGE) return readUsual(request, response, next)
-    large += 1
-    response.once('close', () => void (large -= 1))
+    // Encoded bytes can become many more.
+    const isEncoded = request.get('content-encoding') !== undefined
+    const isUsual = !isEncoded && Number(request.get('content-length') ?? Infinity) <= USUAL_BYTES
+    if (isUsual || !hasRoom(large, request.ip ?? '')) return readUsual(request, response, next)
+    const network = getNetwork(request.ip ?? '')
+    large.push(network)
+    response.once('close', () => void large.splice(large.indexOf(network), 1))
     readLarge(request, response, next)
   }
+}
+
+/** `large`: the networks of the large ones that are being read. */
+function hasRoom(large: readonly string[], address: string): boolean {
+  if (large.length >= MOST_LARGE) return false
+  const network = getNetwork(address)
+  return isOwnMachine(address) || large.filter((one) => one === network).length < MOST_LARGE_OF_NETWORK
 }
 
 /**
