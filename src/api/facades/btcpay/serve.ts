@@ -59,14 +59,17 @@ export function serve(deps: FacadeDeps, scope: ApiScope, handle: Handle): Reques
 
 function createCall(deps: FacadeDeps, request: Request, response: Response): FacadeCall {
   const caller: Caller = { ...(response.locals['caller'] as Caller), shopApi: 'btcpay' }
+  // The request itself counted once.
+  let paid = 1
   return {
     caller,
     storeId: caller.merchantId,
     request,
     ask: async <T>(operation: Operation<OperationDeps>, { body, query = {}, params = {} }: Sent = {}): Promise<T> => {
       requireScope(caller, operation.scope)
-      // The request itself counted once.
-      const more = countRequests(operation, query) - 1
+      const cost = countRequests(operation, query)
+      const more = Math.max(0, cost - paid)
+      paid = Math.max(0, paid - cost)
       if (more > 0) deps.limits.count(caller, more)
       const sent = { caller, ip: request.ip ?? '', body, query, params, key: null }
       return answerRequest(operation, deps, { ...sent, use: async (answer: Answer) => readBody(answer) as T })
