@@ -1,3 +1,4 @@
+import { formatAmount, type Money } from '../money.ts'
 import type { PaymentException, PaymentStatus } from '../payment/payment.ts'
 
 /** A payment as an invoice of BTCPay's Greenfield API. Its shape is in docs.btcpayserver.org/API/Greenfield/v1. */
@@ -24,8 +25,8 @@ export const INVOICE_STATES: Readonly<Record<PaymentStatus, State>> = {
   pending: { status: 'New', by: PARTIAL },
   processing: { status: 'Processing', by: { ...PARTIAL, ...OVER } },
   under_review: { status: 'Processing', by: { ...PARTIAL, ...OVER } },
-  settling: { status: 'Processing', by: OVER },
-  succeeded: { status: 'Settled', by: { ...OVER, paid_late: 'PaidLate' } },
+  settling: { status: 'Processing', by: { ...PARTIAL, ...OVER } },
+  succeeded: { status: 'Settled', by: { ...PARTIAL, ...OVER, paid_late: 'PaidLate' } },
   failed: { status: 'Invalid', by: PARTIAL },
   expired: { status: 'Expired', by: PARTIAL },
   canceled: { status: 'Invalid', always: 'Marked' },
@@ -41,6 +42,18 @@ export function getInvoiceState({ status, exception }: PaymentState): {
   const state = INVOICE_STATES[status]
   const byException = exception === null ? undefined : state.by?.[exception]
   return { status: state.status, additionalStatus: state.always ?? byException ?? 'None' }
+}
+
+/** `asked` is the sum of the paid attempt, in the currency of `confirmed`. Null: nothing is paid. */
+type PaidPayment = { readonly price: Money; readonly confirmed: Money | null; readonly asked: Money | null }
+
+/** The part of the price that is paid, rounded down: a partner can charge in another currency than the price has. */
+export function getPaidPart({ price, confirmed, asked }: PaidPayment): { readonly paid: string; readonly due: string } {
+  const whole = BigInt(price.minor)
+  const paid = confirmed === null || asked === null ? 0n : (whole * BigInt(confirmed.minor)) / BigInt(asked.minor)
+  const toText = (minor: bigint): string =>
+    minor === 0n ? '0' : formatAmount({ minor: minor.toString(), currency: price.currency })
+  return { paid: toText(paid), due: toText(paid < whole ? whole - paid : 0n) }
 }
 
 /** Returns the statuses of payments that are shown with one of these statuses. */

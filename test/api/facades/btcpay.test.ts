@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
 import type { ApiScope } from '../../../src/api/auth/api-key.ts'
+import { PROMPT_REFUSALS } from '../../../src/api/limits/hold.ts'
 import { createRequestLimits } from '../../../src/api/limits/request-limits.ts'
 import type { ApiRequest } from '../../../src/db/merchants/requests.ts'
 import { changeLockedPayment } from '../../../src/payments/change-payment.ts'
@@ -215,7 +216,20 @@ describe('Invoices', () => {
     const { body } = await ask('PUT', at, { body: { metadata: { orderId: '8', c: 'd' } } })
     expect(body['metadata']).toEqual({ orderId: '8', c: 'd', buyerEmail: 'a@mail.example' })
     const named = await ask('PUT', at, { body: { metadata: { buyerEmail: null } } })
-    expect(named.body['metadata']).toEqual({})
+    expect(named.body['metadata']).toEqual({ orderId: '8', c: 'd' })
+    for (const sent of [{}, { metadata: null }, { metadata: {} }, { metadata: { buyerEmail: 'nobody' } }])
+      expect((await ask('PUT', at, { body: sent })).body['metadata']).toEqual({ orderId: '8', c: 'd' })
+    const removed = await ask('PUT', at, { body: { metadata: { orderId: null } } })
+    expect(removed.body['metadata']).toEqual({ c: 'd' })
+  })
+
+  test('half a surrogate pair in the number of an order is refused with its field', async () => {
+    const redirectURL = 'https://shop.example/thanks?order={OrderId}'
+    const body =
+      '{"amount":"10","currency":"EUR","metadata":{"orderId":"\\ud800"},"checkout":{"redirectURL":"' +
+      redirectURL +
+      '"}}'
+    expect((await ask('POST', `${store()}/invoices`, { body })).status).toBeLessThan(500)
   })
 
   test('the method shows what was paid', async () => {
@@ -224,6 +238,27 @@ describe('Invoices', () => {
     expect(JSON.parse((await ask('GET', at)).text)).toMatchObject([
       { paymentMethodId: 'USDC', amount: '49.90', due: '49.90', totalPaid: '0', payments: [] },
     ])
+  })
+
+  test('a part that was paid in another currency is that part of the price, also after it was settled', async () => {
+    const { id } = await create()
+    await testApi.db.query(
+      `insert into attempt (id, payment_id, provider, method, status, amount_minor, currency, created_at, updated_at)
+       values ('att_' || $1::text, $1, 'local_partner', 'upi', 'paid', 449100, 'INR', now(), now())`,
+      [id],
+    )
+    await testApi.db.query(
+      `update payment set status = 'succeeded', exception = 'underpaid', paid_attempt_id = 'att_' || $1::text,
+         charge_currency = 'INR', confirmed_minor = 224550, paid_at = now(), closed_at = now() where id = $1`,
+      [id],
+    )
+    const at = `${store()}/invoices/${String(id)}`
+    const paid = { status: 'Settled', additionalStatus: 'PaidPartial', amount: '49.90', paidAmount: '24.95' }
+    expect((await ask('GET', at)).body).toMatchObject(paid)
+    expect(JSON.parse((await ask('GET', `${at}/payment-methods`)).text)).toMatchObject([
+      { due: '24.95', totalPaid: '24.95', payments: [{ value: '24.95' }] },
+    ])
+    expect(JSON.parse((await ask('GET', `${store()}/invoices?status=Settled`)).text)).toMatchObject([paid])
   })
 
   test('the list is filtered by orders, statuses and words, and paged', async () => {
@@ -304,9 +339,7 @@ describe('Payments that the shop has not created', () => {
       [id, 'payment.canceled'],
     ])
     expect(listDelivered(webhook)).toEqual(ofInvoice)
-    expect(listDelivered(standard)).toEqual(
-      [ofPayment?.[0], ofInvoice?.[0], ofPayment?.[1], ofInvoice?.[1]],
-    )
+    expect(listDelivered(standard)).toEqual([ofPayment?.[0], ofInvoice?.[0], ofPayment?.[1], ofInvoice?.[1]])
   })
 })
 
@@ -482,6 +515,34 @@ describe('Requests that are refused', () => {
         headers: { authorization: `token ${limited.key}` },
       })
       expect([response.status, await response.json()]).toMatchObject([429, { code: 'rate-limited' }])
+      const look = () =>
+        fetch(`${limited.url}/btcpay/api/v1/stores`, { headers: { authorization: `token ${limited.key}` } })
+      for (let count = 0; count < PROMPT_REFUSALS; count++) await look()
+      let isAnswered = false
+      const held = look().then(({ status }) => {
+        isAnswered = true
+        return status
+      })
+      // This request was sent later, and is answered earlier.
+      expect((await fetch(`${limited.url}/healthz`)).status).toBe(200)
+      expect(isAnswered).toBe(false)
+      expect(await held).toBe(429)
+    } finally {
+      await limited.close()
+    }
+  })
+
+  test('a list of many orders counts once for each of them', async () => {
+    const limits = createRequestLimits({ ...NO_LIMITS, pressesPerMinute: { address: 1e6, link: 1e6 }, requests: 5 })
+    const limited = await openTestApi({ deps: () => ({ limits }) })
+    try {
+      const list = async (orders: readonly number[]) => {
+        const query = orders.map((order) => `orderId=${order}`).join('&')
+        const url = `${limited.url}/btcpay/api/v1/stores/${limited.tenant.merchantId}/invoices?take=10&${query}`
+        return (await fetch(url, { headers: { authorization: `token ${limited.key}` } })).status
+      }
+      expect(await list(Array.from({ length: 20 }, () => 1))).toBe(200)
+      expect(await list(Array.from({ length: 20 }, (_, order) => order))).toBe(429)
     } finally {
       await limited.close()
     }

@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { INVOICE_EVENTS, isMapped } from '../../../src/domain/btcpay/events.ts'
-import { getInvoiceState, INVOICE_STATES, listPaymentStatuses } from '../../../src/domain/btcpay/invoice.ts'
+import {
+  getInvoiceState,
+  getPaidPart,
+  INVOICE_STATES,
+  listPaymentStatuses,
+} from '../../../src/domain/btcpay/invoice.ts'
 import { PAYMENT_STATUSES, type PaymentException, type PaymentStatus } from '../../../src/domain/payment/payment.ts'
 import { GUIDES } from '../../../src/web/docs/guides.ts'
 
@@ -22,12 +27,17 @@ const EXPECTED: Readonly<Record<PaymentStatus, Partial<Record<PaymentException |
     paid_late: 'Processing None',
     wrong_asset: 'Processing None',
   },
-  settling: { none: 'Processing None', paid_late: 'Processing None', overpaid: 'Processing PaidOver' },
+  settling: {
+    none: 'Processing None',
+    underpaid: 'Processing PaidPartial',
+    paid_late: 'Processing None',
+    overpaid: 'Processing PaidOver',
+  },
   succeeded: {
     none: 'Settled None',
     overpaid: 'Settled PaidOver',
     paid_late: 'Settled PaidLate',
-    underpaid: 'Settled None',
+    underpaid: 'Settled PaidPartial',
   },
   failed: { none: 'Invalid None', underpaid: 'Invalid PaidPartial' },
   expired: { none: 'Expired None', underpaid: 'Expired PaidPartial', paid_late: 'Expired None' },
@@ -63,6 +73,19 @@ describe('A payment as an invoice of BTCPay', () => {
     })
     const table = (GUIDES['btcpay'] ?? '').split('\n').filter((line) => /^\| `\w+` \| `/.test(line))
     expect(table).toEqual(rows)
+  })
+
+  const EUR = (minor: string) => ({ minor, currency: 'EUR' as const })
+  const INR = (minor: string) => ({ minor, currency: 'INR' as const })
+  test.each([
+    ['nothing', null, null, { paid: '0', due: '49.90' }],
+    ['the whole price', EUR('4990'), EUR('4990'), { paid: '49.90', due: '0' }],
+    ['a part', EUR('1000'), EUR('4990'), { paid: '10.00', due: '39.90' }],
+    ['half of what was asked in another currency', INR('224550'), INR('449100'), { paid: '24.95', due: '24.95' }],
+    ['a part that is rounded down', INR('149699'), INR('449100'), { paid: '16.63', due: '33.27' }],
+    ['too much', EUR('5990'), EUR('4990'), { paid: '59.90', due: '0' }],
+  ])('the paid part of the price is that of what was asked: %s', (_what, confirmed, asked, expected) => {
+    expect(getPaidPart({ price: EUR('4990'), confirmed, asked })).toEqual(expected)
   })
 
   test('a filter by a status of invoices finds the payments that are shown with it', () => {

@@ -1,20 +1,25 @@
 import { toSeconds } from '../../../domain/btcpay/events.ts'
-import { getInvoiceState, PAYMENT_METHOD } from '../../../domain/btcpay/invoice.ts'
+import { getInvoiceState, getPaidPart, PAYMENT_METHOD } from '../../../domain/btcpay/invoice.ts'
 import { renderInvoiceMetadata } from '../../../domain/btcpay/metadata.ts'
+import type { Money } from '../../../domain/money.ts'
 import { isOpen } from '../../../domain/payment/payment.ts'
 import type { ShownPayment } from '../../routes/v1/payments/shown-payments.ts'
 
 /** Minutes for which late money is watched: reported, because clients read the field. */
 const MONITORED = 1440
 
-export function renderInvoice(payment: ShownPayment, storeId: string): object {
+/** `asked`: what the paid attempt asked for; null if there is none. */
+export type ShownInvoice = { readonly payment: ShownPayment; readonly asked: Money | null }
+
+export function renderInvoice(shown: ShownInvoice, storeId: string): object {
+  const { payment } = shown
   const { status, additionalStatus } = getInvoiceState(payment)
   const [created, expires] = [toSeconds(payment.created_at), toSeconds(payment.expires_at)]
   return {
     id: payment.id,
     storeId,
     amount: payment.amount_decimal,
-    paidAmount: getPaidAmount(payment),
+    paidAmount: readPaidPart(shown).paid,
     currency: payment.currency,
     type: 'Standard',
     checkoutLink: payment.checkout_url,
@@ -44,9 +49,10 @@ export function renderInvoice(payment: ShownPayment, storeId: string): object {
 }
 
 /** One method with one payment: the money that is the payment's. */
-export function renderInvoiceMethods(payment: ShownPayment): object[] {
+export function renderInvoiceMethods(shown: ShownInvoice): object[] {
+  const { payment } = shown
   const { status } = getInvoiceState(payment)
-  const paid = getPaidAmount(payment)
+  const { paid, due } = readPaidPart(shown)
   const paidAt = paid === '0' ? null : payment.paid_at
   return [
     {
@@ -59,7 +65,7 @@ export function renderInvoiceMethods(payment: ShownPayment): object[] {
       rate: '1',
       paymentMethodPaid: paid,
       totalPaid: paid,
-      due: paidAt === null ? payment.amount_decimal : '0',
+      due,
       amount: payment.amount_decimal,
       networkFee: '0',
       paymentMethodFee: '0',
@@ -81,8 +87,11 @@ export function renderInvoiceMethods(payment: ShownPayment): object[] {
   ]
 }
 
-/** A partner that charges in another currency was asked for the whole price in it. */
-function getPaidAmount({ settlement: { confirmed }, currency, amount_decimal }: ShownPayment): string {
-  if (confirmed === null) return '0'
-  return confirmed.currency === currency ? confirmed.amount : amount_decimal
+function readPaidPart({ payment, asked }: ShownInvoice) {
+  const { amount_minor: minor, currency, settlement } = payment
+  const confirmed = settlement.confirmed && {
+    minor: String(settlement.confirmed.amount_minor),
+    currency: settlement.confirmed.currency,
+  }
+  return getPaidPart({ price: { minor: String(minor), currency }, confirmed, asked })
 }

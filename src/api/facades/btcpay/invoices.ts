@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readAskedAmounts } from '../../../db/payments/asked-amounts.ts'
 import { listPaymentStatuses } from '../../../domain/btcpay/invoice.ts'
 import { readInvoiceMetadata } from '../../../domain/btcpay/metadata.ts'
 import { getDecimals, isCurrency } from '../../../domain/currencies.ts'
@@ -9,8 +10,8 @@ import { createPayment } from '../../routes/v1/payments/payment-create.ts'
 import { listPayments } from '../../routes/v1/payments/payment-list.ts'
 import { cancelPayment, readPayment, updatePayment } from '../../routes/v1/payments/payments.ts'
 import type { ShownPayment } from '../../routes/v1/payments/shown-payments.ts'
-import { renderInvoice, renderInvoiceMethods } from './invoice-object.ts'
-import type { FacadeCall, Handle } from './serve.ts'
+import { renderInvoice, renderInvoiceMethods, type ShownInvoice } from './invoice-object.ts'
+import type { FacadeCall, FacadeDeps, Handle } from './serve.ts'
 
 /** Fields that a payment has no use for are accepted and ignored, as by BTCPay: shops send what their version knows. */
 
@@ -26,36 +27,58 @@ const createBody = z.looseObject({
 const updateBody = z.looseObject({ metadata: metadataField })
 const statusBody = z.looseObject({ status: z.string() })
 
-export const createInvoice: Handle = async ({ storeId, request, ask }) =>
-  renderInvoice(await ask<ShownPayment>(createPayment, { body: toPayment(request.body) }), storeId)
+export const createInvoice: Handle = async (call, deps) =>
+  show(call, deps, await call.ask<ShownPayment>(createPayment, { body: toPayment(call.request.body) }))
 
-export const readInvoice: Handle = async (call) => renderInvoice(await findPayment(call), call.storeId)
+export const readInvoice: Handle = async (call, deps) => show(call, deps, await findPayment(call))
 
-export const readInvoiceMethods: Handle = async (call) => renderInvoiceMethods(await findPayment(call))
+export const readInvoiceMethods: Handle = async (call, deps) => {
+  const [shown] = await withAsked(call, deps, [await findPayment(call)])
+  return shown === undefined ? [] : renderInvoiceMethods(shown)
+}
 
-/** The address of the buyer and the description change only if they are named. */
-export const updateInvoice: Handle = async ({ storeId, request, ask }) => {
+async function withAsked(
+  { caller }: FacadeCall,
+  { db }: FacadeDeps,
+  payments: readonly ShownPayment[],
+): Promise<ShownInvoice[]> {
+  const paid = payments.filter(({ settlement }) => settlement.confirmed !== null).map(({ id }) => id)
+  const asked = await readAskedAmounts(db.as(caller), caller, paid)
+  return payments.map((payment) => ({ payment, asked: asked.get(payment.id) ?? null }))
+}
+
+async function showAll(call: FacadeCall, deps: FacadeDeps, payments: readonly ShownPayment[]): Promise<object[]> {
+  return (await withAsked(call, deps, payments)).map((shown) => renderInvoice(shown, call.storeId))
+}
+
+const show = async (call: FacadeCall, deps: FacadeDeps, payment: ShownPayment): Promise<object | undefined> =>
+  (await showAll(call, deps, [payment]))[0]
+
+/** Changes only what is named and can be read. Other metadata is replaced as a whole. */
+export const updateInvoice: Handle = async (call, deps) => {
+  const { request, ask } = call
   const { metadata } = parseOrExplain(updateBody, request.body)
   const words = readInvoiceMetadata(metadata ?? {})
-  const isNamed = metadata !== null && metadata !== undefined && Object.hasOwn(metadata, 'buyerEmail')
+  const sent = metadata ?? {}
+  const isEmailRemoved = Object.hasOwn(sent, 'buyerEmail') && (sent['buyerEmail'] ?? '') === ''
   const body = {
-    reference: words.reference,
-    metadata: words.metadata,
-    ...(isNamed && { customer_email: words.customerEmail }),
+    ...(Object.hasOwn(sent, 'orderId') && { reference: words.reference }),
+    ...(Object.keys(words.metadata).length > 0 && { metadata: words.metadata }),
+    ...((isEmailRemoved || words.customerEmail !== null) && { customer_email: words.customerEmail }),
   }
-  return renderInvoice(await ask<ShownPayment>(updatePayment, { params: readId(request.params), body }), storeId)
+  if (Object.keys(body).length === 0) return show(call, deps, await findPayment(call))
+  return show(call, deps, await ask<ShownPayment>(updatePayment, { params: readId(request.params), body }))
 }
 
 /** An open payment is canceled. An invoice that ended stays as it is: payments are never removed from the books. */
-export const archiveInvoice: Handle = async (call) => {
+export const archiveInvoice: Handle = async (call, deps) => {
   const payment = await findPayment(call)
-  if (isClosed(payment.status)) return renderInvoice(payment, call.storeId)
-  return renderInvoice(await cancel(call), call.storeId)
+  return show(call, deps, isClosed(payment.status) ? payment : await cancel(call))
 }
 
-export const markInvoice: Handle = async (call) => {
+export const markInvoice: Handle = async (call, deps) => {
   const { status } = parseOrExplain(statusBody, call.request.body)
-  if (status === 'Invalid') return renderInvoice(await cancel(call), call.storeId)
+  if (status === 'Invalid') return show(call, deps, await cancel(call))
   throw refuseField(
     'status',
     status === 'Settled' || status === 'Complete'
@@ -114,7 +137,9 @@ function withoutZeros(amount: string | number, currency: string): string | numbe
 
 /** BTCPay's names of what a shop can have in its address. */
 const fillPlaces = (url: string, reference: string | null): string =>
-  url.replaceAll('{InvoiceId}', '{PAYMENT_ID}').replaceAll('{OrderId}', () => encodeURIComponent(reference ?? ''))
+  url
+    .replaceAll('{InvoiceId}', '{PAYMENT_ID}')
+    .replaceAll('{OrderId}', () => encodeURIComponent((reference ?? '').toWellFormed()))
 
 const several = z.union([z.string(), z.array(z.string())]).optional()
 const listQuery = z.looseObject({
@@ -141,9 +166,9 @@ type List = { readonly data: ShownPayment[]; readonly has_more: boolean }
 type Filters = Readonly<Record<string, string>>
 
 /** Newest first. */
-export const listInvoices: Handle = async (call) => {
+export const listInvoices: Handle = async (call, deps) => {
   const query = parseOrExplain(listQuery, { ...call.request.query }, 'query')
-  const orders = toList(query.orderId)
+  const orders = [...new Set(toList(query.orderId))]
   const take = Number(query.take ?? 50)
   const skip = Number(query.skip ?? 0)
   if (take > MOST_TAKEN) throw refuseField('take', `must be at most ${MOST_TAKEN}`)
@@ -156,7 +181,7 @@ export const listInvoices: Handle = async (call) => {
       ? await collect(call, filters, skip + take)
       : (await Promise.all(orders.map((reference) => collect(call, { ...filters, reference }, skip + take)))).flat()
   const sorted = found.toSorted((one, other) => (one.id < other.id ? 1 : -1))
-  return sorted.slice(skip, skip + take).map((payment) => renderInvoice(payment, call.storeId))
+  return showAll(call, deps, sorted.slice(skip, skip + take))
 }
 
 /** Null: no payment can have one of these statuses. */
