@@ -5,7 +5,7 @@ import { currency } from './payment-rows.ts'
 
 const askedRow = z.object({ payment_id: z.string(), amount_minor: z.string(), currency })
 
-/** What the paid attempts of these payments asked for. Payments without one are left out. */
+/** Returns the sums that the paid attempts of these payments asked for. Payments without one are left out. */
 export async function readAskedAmounts(
   db: Queryable,
   { merchantId, livemode }: Tenant,
