@@ -47,7 +47,7 @@ export async function findWork(db: Queryable, now: string): Promise<readonly Swe
             where ask_at is not null or down_since is not null or suspects <> '[]') then 'partners' end,
         case when exists (select from dispute_sweep where due_at <= now()) then 'disputes' end,
         case when exists (select from dispute_answer where due_at <= now())
-            or exists (select from dispute where status = 'needs_response' and reminded_at is null
+            or exists (select from dispute where status = 'needs_response' and reminded_for is distinct from evidence_due_at
               and evidence_due_at <= now() + ${REMINDER_DAYS} * interval '1 day') then 'dispute_answers' end,
         case when exists (select from notice where sent_at is null) then 'notices' end,
         case when exists (select from buyer_mail where written_at is null) then 'buyer_mails' end,

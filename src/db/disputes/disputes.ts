@@ -41,6 +41,7 @@ const disputeRow = z
     opened_at: time.nullable(),
     evidence_due_at: time.nullable(),
     evidence_submitted_at: time.nullable(),
+    asked_at: time,
     created_at: time,
     updated_at: time,
     closed_at: time.nullable(),
@@ -83,6 +84,7 @@ const disputeRow = z
       openedAt: row.opened_at,
       evidenceDueAt: row.evidence_due_at,
       evidenceSubmittedAt: row.evidence_submitted_at,
+      askedAt: row.asked_at,
       answer: row.answer,
       createdAt: row.created_at,
       updatedAt: row.updated_at,
@@ -147,15 +149,15 @@ export async function writeDispute(tx: Tx, { before, after }: DisputeChange): Pr
 const idRow = z.object({ id: z.string() })
 
 /**
- * Takes disputes whose deadline is near and that have no evidence, each once. One whose deadline is over, or whose
+ * Takes disputes whose deadline is near and that have no evidence, once for each deadline. One whose deadline is over, or whose
  * merchant is sending an answer, is marked and not returned. The marks are kept when the transaction commits.
  */
 export async function takeUnanswered(tx: Tx, limit: number): Promise<Dispute[]> {
   const taken = await many(
     tx,
     idRow,
-    sql`update dispute set reminded_at = now() where id = any(array(
-          select id from dispute where status = 'needs_response' and reminded_at is null and livemode = ${tx.livemode}
+    sql`update dispute set reminded_for = evidence_due_at where id = any(array(
+          select id from dispute where status = 'needs_response' and reminded_for is distinct from evidence_due_at and livemode = ${tx.livemode}
             and evidence_due_at <= now() + ${REMINDER_DAYS} * interval '1 day'
           order by evidence_due_at limit ${limit} for update skip locked))
         returning id`,
@@ -167,15 +169,21 @@ export async function takeUnanswered(tx: Tx, limit: number): Promise<Dispute[]> 
     sql`select * from ${disputes} as dispute where id = any(${ids}::text[]) and evidence_due_at > now()
           and evidence_submitted_at is null order by id`,
   )
-  return rows.filter(({ answer }) => answer === null || answer.state === 'refused' || !answer.submit)
+  return rows.filter((dispute) => !isBeingAnswered(dispute))
 }
+
+/** An answer to an inquiry does not answer the chargeback that grew out of it. */
+const isBeingAnswered = ({ answer, askedAt }: Dispute): boolean =>
+  answer !== null &&
+  answer.submit &&
+  (answer.state === 'sending' || (answer.state === 'sent' && answer.createdAt >= askedAt))
 
 const changedColumns = sql`kind = new.kind, status = new.status, reason = new.reason, reason_text = new.reason_text,
   amount_minor = new.amount_minor, taken_minor = new.taken_minor, fee_minor = new.fee_minor,
   fee_currency = new.fee_currency, from_reserve_micro = new.from_reserve_micro,
   from_platform_micro = new.from_platform_micro, answered_at = new.answered_at, opened_at = new.opened_at,
   evidence_due_at = new.evidence_due_at, evidence_submitted_at = new.evidence_submitted_at,
-  updated_at = new.updated_at, closed_at = new.closed_at, version = new.version`
+  asked_at = new.asked_at,  updated_at = new.updated_at, closed_at = new.closed_at, version = new.version`
 
 const toColumns = (dispute: Dispute) => ({
   id: dispute.id,
@@ -200,6 +208,7 @@ const toColumns = (dispute: Dispute) => ({
   opened_at: dispute.openedAt,
   evidence_due_at: dispute.evidenceDueAt,
   evidence_submitted_at: dispute.evidenceSubmittedAt,
+  asked_at: dispute.askedAt,
   created_at: dispute.createdAt,
   updated_at: dispute.updatedAt,
   closed_at: dispute.closedAt,

@@ -24,7 +24,8 @@ create table dispute (
   opened_at timestamptz,
   evidence_due_at timestamptz,
   evidence_submitted_at timestamptz,
-  reminded_at timestamptz,
+  asked_at timestamptz not null,
+  reminded_for timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   closed_at timestamptz,
@@ -45,13 +46,15 @@ comment on column dispute.from_platform_micro is 'The rest that was lost after t
 comment on column dispute.answered_at is '`api`: the driver can submit evidence. `partner`: only a person can, in the partner''s dashboard.';
 comment on column dispute.opened_at is 'When it was opened, by the partner; null: it does not say.';
 comment on column dispute.evidence_due_at is 'Until when evidence can be submitted; null: the partner names no time.';
-comment on column dispute.evidence_submitted_at is 'When a reading first showed evidence; null: none did.';
-comment on column dispute.reminded_at is 'When the merchant was reminded of the deadline; null: not yet.';
+comment on column dispute.evidence_submitted_at is 'When a reading first showed evidence since the bank asks; null: none did.';
+comment on column dispute.asked_at is 'When a reading first showed it, or showed that the bank asks again: an inquiry became a chargeback.';
+comment on column dispute.reminded_for is 'The deadline of which the merchant was reminded; null: of none.';
 comment on column dispute.closed_at is 'When a reading first showed its end; null: it is open.';
 comment on column dispute.version is 'Counts the changes.';
 create index on dispute (merchant_id, livemode, id);
 create index on dispute (payment_id);
-create index dispute_to_remind on dispute (evidence_due_at) where status = 'needs_response' and reminded_at is null;
+create index dispute_to_remind on dispute (evidence_due_at)
+  where status = 'needs_response' and reminded_for is distinct from evidence_due_at;
 
 alter table dispute enable row level security;
 create policy own on dispute to pinrail_tenant

@@ -25,6 +25,7 @@ export function openDispute(
     fromReserveMicro: '0',
     fromPlatformMicro: '0',
     evidenceSubmittedAt: null,
+    askedAt: at,
     answer: null,
     createdAt: at,
     updatedAt: at,
@@ -37,10 +38,13 @@ export function openDispute(
 /** Reading the same report again changes nothing. */
 export function withReport(dispute: Dispute, reported: ReportedDispute, at: string): Dispute {
   const { isEvidenceSubmitted } = reported
+  const isAskedAgain = reported.status === 'needs_response' && reported.kind !== dispute.kind
+  const submittedAt = dispute.evidenceSubmittedAt ?? (isEvidenceSubmitted ? at : null)
   return {
     ...dispute,
     ...withoutId(reported),
-    evidenceSubmittedAt: dispute.evidenceSubmittedAt ?? (isEvidenceSubmitted ? at : null),
+    evidenceSubmittedAt: isAskedAgain ? null : submittedAt,
+    askedAt: isAskedAgain ? at : dispute.askedAt,
     closedAt: isDisputeOver(reported.status) ? (dispute.closedAt ?? at) : null,
   }
 }

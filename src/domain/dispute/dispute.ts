@@ -74,6 +74,8 @@ export type Dispute = Omit<ReportedDispute, 'id' | 'isEvidenceSubmitted'> & {
   readonly fromReserveMicro: MicroUsdc
   readonly fromPlatformMicro: MicroUsdc
   readonly evidenceSubmittedAt: string | null
+  /** When the bank began to ask: an inquiry that becomes a chargeback asks again. */
+  readonly askedAt: string
   /** Null: the merchant has not answered. */
   readonly answer: DisputeAnswer | null
   readonly createdAt: string

@@ -3,17 +3,18 @@ import { pino } from 'pino'
 import { newPayment } from '../../../scripts/test/new-payment.ts'
 import type { Db } from '../../../src/db/db.ts'
 import { insertAnswer } from '../../../src/db/disputes/dispute-answers.ts'
-import { readDispute } from '../../../src/db/disputes/disputes.ts'
+import { lockDisputes, readDispute, writeDispute } from '../../../src/db/disputes/disputes.ts'
 import { takeUnread } from '../../../src/db/payments/partner-callbacks.ts'
 import { insertPayment } from '../../../src/db/payments/payments.ts'
 import type { Dispute, ReportedDispute } from '../../../src/domain/dispute/dispute.ts'
+import { decideDisputeChange, withReport } from '../../../src/domain/dispute/dispute-change.ts'
 import { newId } from '../../../src/ids.ts'
 import {
   createDisputeAnswers,
   type DisputeAnswerDeps,
   type DisputeRequest,
 } from '../../../src/worker/partners/dispute-answers.ts'
-import { anAnswer, plantDispute } from '../../api/support/disputes.ts'
+import { anAnswer, aReport, plantDispute } from '../../api/support/disputes.ts'
 import { type Seeded, seedDatabase } from '../../webhooks/seed.ts'
 
 const log = pino({ level: 'silent' })
@@ -158,6 +159,30 @@ describe('Reminders of deadlines', () => {
     await round()
     expect(await notices()).toEqual([])
   })
+
+  /** What a reading of the order stores of the chargeback that grew out of an inquiry. */
+  const escalate = async (about: Dispute, evidenceDueAt: string) =>
+    db.transaction(async (tx) => {
+      const [before = about] = await lockDisputes(tx, about.paymentId)
+      const at = new Date().toISOString()
+      const change = decideDisputeChange(before, withReport(before, aReport({ evidenceDueAt }), at), at)
+      if (change !== null) await writeDispute(tx, change)
+    })
+
+  test.each([false, true])(
+    'a chargeback that grew out of an inquiry has its reminder: answered %s',
+    async (isAnswered) => {
+      const about = await dispute({ kind: 'inquiry', evidenceDueAt: inDays(1), isEvidenceSubmitted: isAnswered })
+      if (isAnswered) await insertAnswer(db, seeded.tenant, anAnswer(about))
+      await round()
+      expect(await notices()).toHaveLength(isAnswered ? 0 : 1)
+      const due = inDays(2)
+      await escalate(about, due)
+      for (let turn = 0; turn < 2; turn++) await round()
+      expect((await notices()).map(({ data }) => data.evidence_due_at)).toContain(due)
+      expect(await notices()).toHaveLength(isAnswered ? 1 : 2)
+    },
+  )
 
   test('nobody is reminded while evidence is on its way', async () => {
     const about = await dispute({ evidenceDueAt: inDays(2) })
