@@ -172,6 +172,11 @@ export async function takeUnanswered(tx: Tx, limit: number): Promise<Dispute[]> 
   return rows.filter((dispute) => !isBeingAnswered(dispute))
 }
 
+/** Has the merchant reminded again: the answer that they relied on was refused. */
+export async function forgetReminder(tx: Tx, disputeId: string): Promise<void> {
+  await execute(tx, sql`update dispute set reminded_for = null where id = ${disputeId}`)
+}
+
 /** An answer to an inquiry does not answer the chargeback that grew out of it. */
 const isBeingAnswered = ({ answer, askedAt }: Dispute): boolean =>
   answer !== null &&

@@ -1,7 +1,7 @@
 import { leaveNotice } from '../../db/accounts/account-notices.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { endAnswer, type TakenAnswer, takeDueAnswers, wakeReading } from '../../db/disputes/dispute-answers.ts'
-import { readDispute, takeUnanswered } from '../../db/disputes/disputes.ts'
+import { forgetReminder, readDispute, takeUnanswered } from '../../db/disputes/disputes.ts'
 import { recordEvent } from '../../db/webhooks/events.ts'
 import type { Dispute } from '../../domain/dispute/dispute.ts'
 import { renderDispute } from '../../domain/dispute/dispute-object.ts'
@@ -67,6 +67,7 @@ export function createDisputeAnswers({ db, ask, clock, log }: DisputeAnswerDeps)
     const refusal = result.kind === 'refused' ? result.reason : null
     await db.transaction(async (tx) => {
       if (!(await endAnswer(tx, { id: answer.id, refusal }))) return
+      if (refusal !== null) await forgetReminder(tx, answer.disputeId)
       await wakeReading(tx, answer)
       if (refusal !== null) await announceRefusal(tx, answer)
     })

@@ -184,6 +184,16 @@ describe('Reminders of deadlines', () => {
     },
   )
 
+  test('a merchant whose evidence is refused near the deadline is reminded', async () => {
+    const about = await dispute({ evidenceDueAt: inDays(1) })
+    await insertAnswer(db, seeded.tenant, anAnswer(about))
+    await round(async () => Promise.reject(new Error('no answer')))
+    expect(await notices()).toEqual([])
+    await makeDue()
+    for (let turn = 0; turn < 2; turn++) await round(async () => ({ kind: 'refused', reason: 'file_unreadable' }))
+    expect(await notices()).toMatchObject([{ kind: 'dispute.evidence_due', data: { id: about.id } }])
+  })
+
   test('nobody is reminded while evidence is on its way', async () => {
     const about = await dispute({ evidenceDueAt: inDays(2) })
     await insertAnswer(db, seeded.tenant, anAnswer(about))
