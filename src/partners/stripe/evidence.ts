@@ -31,31 +31,56 @@ const disputePath = (id: string): string => `/v1/disputes/${encodeURIComponent(i
 
 /**
  * Each call has its key, so that repeating it has no second effect. Stripe forgets keys after a day, and refuses evidence
- * for a dispute that has some: what it refuses is read again.
+ * for a dispute that has some: so the dispute is read before anything is sent, and again unless Stripe has taken it.
  */
 export async function answerDispute(
   api: StripeApi,
   request: DisputeRequest,
   signal: AbortSignal,
 ): Promise<DisputeAnswerResult> {
+  const known = await readResult(api, request, signal)
+  if (known !== null) return known
+  const sent = await send(api, request, signal)
+  if (sent.kind === 'taken') return sent
+  const result = (await readResult(api, request, signal)) ?? sent
+  if (result.kind === 'unclear') throw unclear(api.to, `answered ${result.status} to evidence, and does not have it`)
+  return result
+}
+
+/** What the dispute shows; null: it waits for an answer, and does not have this one. */
+async function readResult(
+  api: StripeApi,
+  request: DisputeRequest,
+  signal: AbortSignal,
+): Promise<DisputeAnswerResult | null> {
+  const read = await api.get(disputePath(request.dispute), {}, signal)
+  if (read.status === 404) return { kind: 'refused', reason: 'the partner does not know the dispute' }
+  const dispute = readAs(api.to, disputeAnswerSchema, read)
+  if (isTaken(dispute, request)) return { kind: 'taken' }
+  return OPEN.includes(dispute.status) ? null : { kind: 'refused', reason: 'the dispute is over' }
+}
+
+type Sent = DisputeAnswerResult | { readonly kind: 'unclear'; readonly status: number }
+
+async function send(api: StripeApi, request: DisputeRequest, signal: AbortSignal): Promise<Sent> {
   const path = disputePath(request.dispute)
   const isAccepting = request.kind === 'accept'
   const form = isAccepting ? {} : await createForm(api, request, signal)
   if (isRefusal(form)) return form
-  const target = isAccepting ? `${path}/close` : path
-  const answer = await api.post(target, { form, key: request.key }, signal)
+  const answer = await api.post(isAccepting ? `${path}/close` : path, { form, key: request.key }, signal)
   if (answer.status === 200 && isTaken(readAs(api.to, disputeAnswerSchema, answer), request)) return { kind: 'taken' }
-  const read = await api.get(path, {}, signal)
-  if (read.status === 404) return { kind: 'refused', reason: 'the partner does not know the dispute' }
-  if (isTaken(readAs(api.to, disputeAnswerSchema, read), request)) return { kind: 'taken' }
   const error = answer.status === 400 || answer.status === 404 ? api.readError(answer) : null
-  if (error === null || error.type === 'idempotency_error')
-    throw unclear(api.to, `answered ${answer.status} to evidence, and does not have it`)
-  return { kind: 'refused', reason: error.code ?? error.type }
+  return error === null || error.type === 'idempotency_error'
+    ? { kind: 'unclear', status: answer.status }
+    : { kind: 'refused', reason: error.code ?? error.type }
 }
 
+/** The states in which Stripe takes an answer. */
+const OPEN: readonly string[] = ['needs_response', 'warning_needs_response']
+
+/** An inquiry that is accepted is closed, and a chargeback is lost. */
 const isTaken = ({ status, metadata }: Dispute, { kind, key }: DisputeRequest): boolean =>
-  kind === 'accept' ? status === 'lost' : metadata?.[ANSWER_KEY] === key
+  kind === 'accept' ? status === 'lost' || status === 'warning_closed' : metadata?.[ANSWER_KEY] === key
 
 type Form = Readonly<Record<string, string>>
 type Refusal = Extract<DisputeAnswerResult, { kind: 'refused' }>

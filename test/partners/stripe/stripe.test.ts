@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { z } from 'zod'
 import type { Currency } from '../../../src/domain/currencies.ts'
@@ -180,7 +181,7 @@ describe('Stripe Checkout', () => {
     const sent = mock.checked
       .slice(before)
       .map(({ request: text }) => text.replaceAll('%5B', '[').replaceAll('%5D', ']'))
-    expect(sent.filter((text) => text.startsWith('POST /v1/files'))).toHaveLength(4)
+    expect(sent.filter((text) => text.startsWith('POST /v1/files'))).toHaveLength(2)
     expect(sent.join()).toContain('evidence[uncategorized_text]=The+buyer+signed+for+it.')
     expect(sent.join()).toContain('evidence[customer_email_address]=ada%40shop.example')
     expect(sent.join()).toContain('evidence[receipt]=file_')
@@ -202,6 +203,47 @@ describe('Stripe Checkout', () => {
     expect(await read()).toMatchObject({ status: 'under_review' })
   })
 
+  /** The driver against a partner that answers each POST with the status, and shows the dispute with the changes. */
+  const answerAt = async (status: number, changes: object, request: DisputeRequest) => {
+    const shown = {
+      object: 'dispute',
+      id: 'du_1',
+      amount: 1,
+      payment_intent: 'pi_1',
+      status: 'needs_response',
+      ...changes,
+    }
+    const error = { error: { type: 'invalid_request_error', code: 'file_invalid' } }
+    let result: unknown
+    const reply = (asked: IncomingMessage, response: ServerResponse) => {
+      response.statusCode = asked.method === 'GET' ? 200 : status
+      response.end(JSON.stringify(asked.method === 'GET' ? shown : error))
+    }
+    await withPartnerThat(server, reply, async ({ card_partner: partner }) => {
+      result = await partner.answerDispute?.(request, soon())
+    })
+    return result
+  }
+
+  test('evidence that was taken stays taken when its files are refused later', async () => {
+    const request = evidence('du_1')
+    expect(await answerAt(400, { status: 'under_review', metadata: { answer: request.key } }, request)).toEqual({
+      kind: 'taken',
+    })
+    expect(await answerAt(400, {}, request)).toEqual({ kind: 'refused', reason: 'receipt: file_invalid' })
+  })
+
+  test('an answer that the partner never takes ends when the dispute is over', async () => {
+    const request = evidence('du_1', { files: {} })
+    await expect(answerAt(403, {}, request)).rejects.toThrow()
+    expect(await answerAt(403, { status: 'lost' }, request)).toEqual({ kind: 'refused', reason: 'the dispute is over' })
+  })
+
+  test('an inquiry that was accepted is closed', async () => {
+    const request = evidence('du_1', { kind: 'accept' })
+    expect(await answerAt(400, { status: 'warning_closed' }, request)).toEqual({ kind: 'taken' })
+  })
+
   test('stored evidence can be completed, and nothing is taken after it was submitted', async () => {
     const { dispute, read } = await disputed()
     expect(await answer(evidence(dispute.id, { submit: false }))).toEqual({ kind: 'taken' })
@@ -210,7 +252,7 @@ describe('Stripe Checkout', () => {
       kind: 'taken',
     })
     expect(await read()).toMatchObject({ status: 'won', takenMinor: '0', fee: null })
-    expect(await answer(evidence(dispute.id))).toEqual({ kind: 'refused', reason: 'dispute_evidence_submitted' })
+    expect(await answer(evidence(dispute.id))).toEqual({ kind: 'refused', reason: 'the dispute is over' })
     expect(await answer(evidence('du_unknown'))).toMatchObject({ kind: 'refused' })
   })
 
