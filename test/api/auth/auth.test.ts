@@ -451,11 +451,12 @@ describe('Live mode', () => {
     expect((await live.ask('GET', at)).body['success_url']).toBeNull()
   })
 
-  test('in live mode only a person makes keys, sets the wallet and changes endpoints: the refusal of a key links to the page', async () => {
+  test('in live mode only a person makes keys, sets the wallet, accepts disputes and changes endpoints: the refusal of a key links to the page', async () => {
     const answers = [
       await live.ask('POST', '/v1/api_keys', { body: { name: 'x' } }),
       await live.ask('POST', `/v1/api_keys/key_${live.keyId}/rotate`, { body: {} }),
       await live.ask('PUT', '/v1/settings/wallet', { body: { address: `0x${'1'.repeat(40)}` } }),
+      await live.ask('POST', '/v1/disputes/dp_01k9z3v7t8e4a9v2b6q5r0c1d2/accept'),
     ]
     const endpoint = '/v1/webhook_endpoints/we_01k9z3v7t8e4a9v2b6q5r0c1d2'
     for (const [method, path, body] of [
@@ -472,6 +473,7 @@ describe('Live mode', () => {
       'https://pay.pinrail.example/dashboard/keys',
       'https://pay.pinrail.example/dashboard/keys',
       'https://pay.pinrail.example/dashboard/wallet',
+      'https://pay.pinrail.example/dashboard/disputes',
       ...[1, 2, 3].map(() => 'https://pay.pinrail.example/dashboard/webhooks'),
     ])
     expect([revoked.status, revoked.body['revoked_at'] === null]).toEqual([200, false])

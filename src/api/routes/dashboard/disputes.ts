@@ -24,7 +24,7 @@ import { runOperation } from './operations.ts'
 import { definePage, type Page, type PageCall } from './page.ts'
 import { findNeighbors, readCursors } from './pager.ts'
 
-export type DisputePageDeps = DisputeDeps & { readonly publicUrl: string }
+export type DisputePageDeps = DisputeDeps
 
 const PER_PAGE = 50
 

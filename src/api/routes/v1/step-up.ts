@@ -8,13 +8,13 @@ export const TEST_KEYS_ONLY = 'With a key only in test mode; in live mode a sign
 
 /**
  * In live mode only a signed-in person changes the wallet, the keys, the team, webhook endpoints and notification
- * channels, so that a leaked key can neither redirect the money nor hide what it does. A key can add a webhook
+ * channels, and accepts disputes, so that a leaked key can neither redirect or give up money nor hide what it does. A key can add a webhook
  * endpoint; people are notified of it.
  */
 export function requireTestKey(
   { publicUrl }: StepUp,
   caller: Caller,
-  page: 'keys' | 'wallet' | 'brand' | 'embedding' | 'deductions' | 'notifications' | 'team' | 'webhooks',
+  page: 'keys' | 'wallet' | 'brand' | 'disputes' | 'embedding' | 'deductions' | 'notifications' | 'team' | 'webhooks',
 ): void {
   // The dashboard calls this only after the person's confirmation.
   if (!caller.livemode || caller.keyId === null) return

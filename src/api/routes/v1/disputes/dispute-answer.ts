@@ -9,10 +9,11 @@ import { ACCEPTED_DISPUTE, ANSWERED_DISPUTE } from '../../../document/dispute-ex
 import { Problem } from '../../../http/problems.ts'
 import { defineOperation } from '../../../operation.ts'
 import { idPath } from '../fields.ts'
+import { requireTestKey, type StepUp, TEST_KEYS_ONLY } from '../step-up.ts'
 import { disputeObject, type EvidenceBody, evidenceBody, listTexts } from './dispute-schemas.ts'
 import { loadDispute } from './disputes.ts'
 
-export type DisputeDeps = {
+export type DisputeDeps = StepUp & {
   /** Unix milliseconds. */
   readonly clock: () => number
 }
@@ -53,14 +54,16 @@ export const acceptDispute = defineOperation({
   path: '/v1/disputes/{id}/accept',
   tag: 'Disputes',
   summary: 'Accept a dispute, which loses it',
-  description: 'The buyer keeps the money, and no evidence can be submitted any more. This cannot be undone.',
+  description: `${TEST_KEYS_ONLY} The buyer keeps the money, and no evidence can be submitted any more. This cannot be undone.`,
   scope: 'payments:write',
   audited: () => ({}),
-  problems: ['not_possible_now', 'idempotency_key_reused'],
+  problems: ['step_up_required', 'not_possible_now', 'idempotency_key_reused'],
   params: idPath,
   answers: { 202: disputeObject },
   example: { answer: ACCEPTED_DISPUTE },
   handle: async ({ caller, db, params, claim }, deps: DisputeDeps) => {
+    // The platform bears what the reserve of the payment lacks.
+    requireTestKey(deps, caller, 'disputes')
     const asked = { id: params.id, request: claim?.key ?? null }
     const content = { texts: {}, files: {} }
     return answer(deps, { caller, db }, { ...asked, kind: 'accept', submit: true, content })
