@@ -47,7 +47,7 @@ export async function answerDispute(
   return result
 }
 
-/** What the dispute shows; null: it waits for an answer, and does not have this one. */
+/** Reads the result from the dispute; null: it waits for an answer, and does not have this one. */
 async function readResult(
   api: StripeApi,
   request: DisputeRequest,

@@ -160,7 +160,7 @@ describe('Reminders of deadlines', () => {
     expect(await notices()).toEqual([])
   })
 
-  /** What a reading of the order stores of the chargeback that grew out of an inquiry. */
+  /** Stores the chargeback that grew out of an inquiry, as a reading of the order does. */
   const escalate = async (about: Dispute, evidenceDueAt: string) =>
     db.transaction(async (tx) => {
       const [before = about] = await lockDisputes(tx, about.paymentId)
