@@ -89,8 +89,9 @@ async function furnish(tenant: Tenant): Promise<void> {
   const dispute = newId('dispute')
   await run(
     `insert into dispute (id, payment_id, attempt_id, merchant_id, livemode, provider, partner_dispute, kind, status,
-       reason, amount_minor, currency, taken_minor, answered_at, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, 'card_partner', 'd', 'inquiry', 'needs_response', 'other', 60, 'EUR', 0, 'api', now(), now())`,
+       reason, amount_minor, currency, taken_minor, answered_at, asked_at, created_at,
+       updated_at)
+     values ($1, $2, $3, $4, $5, 'card_partner', 'd', 'inquiry', 'needs_response', 'other', 60, 'EUR', 0, 'api', now(), now(), now())`,
     [dispute, payment, attempt, merchantId, livemode],
   )
   await run(

@@ -79,9 +79,9 @@ const PLANTED: Readonly<Record<string, Planted>> = {
       spoil(
         fixture.succeeded(),
         `insert into dispute (id, payment_id, attempt_id, merchant_id, livemode, provider, partner_dispute, kind, status, reason,
-           amount_minor, currency, taken_minor, from_platform_micro, answered_at, created_at, updated_at, closed_at)
+           amount_minor, currency, taken_minor, from_platform_micro, answered_at, asked_at, created_at, updated_at, closed_at)
          select 'dp_by_hand', id, paid_attempt_id, merchant_id, livemode, 'wallet_app', 'du_1', 'chargeback', 'lost', 'other',
-           100, 'EUR', 100, 1080000, 'api', now(), now(), now() from payment where id = $1`,
+           100, 'EUR', 100, 1080000, 'api', now(), now(), now(), now() from payment where id = $1`,
       ),
     says: () =>
       'disputes took 0.000000 USDC of a reserve of 0.000000 USDC, and 1.080000 USDC in all while 0.00 EUR is lost',

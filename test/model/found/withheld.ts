@@ -149,4 +149,19 @@ export const WITHHELD: readonly Found[] = [
       decide('hold'),
     ],
   },
+  {
+    title: 'a payment expires although more money came while all of it was going back: an operator gives that back',
+    was: 'closed, and a partner had been paid before · payment.expired, and a part of the price had come. The check, and not the payment, was wrong.',
+    minor: '10000',
+    currency: 'GBP',
+    steps: [
+      decide('hold'),
+      click('wallet_app'),
+      partner('pay'),
+      simulator('refund_pending'),
+      together(decide('give_back')),
+      decide('settle'),
+      partner('top up', 0, { percent: 40 }),
+    ],
+  },
 ]

@@ -37,6 +37,14 @@ type EventObject = {
     readonly currency: string
   }
 }
+/**
+ * SQL: true if money of the attempt `a` was given back before the entry. What it gets after that is not the payment's: an
+ * operator gives it back by hand.
+ */
+const wentBack = (entry: string): string =>
+  `exists (select 1 from timeline_entry b where b.payment_id = ${entry}.payment_id and b.at <= ${entry}.at
+     and b.kind = 'refund.requested' and b.data ->> 'attempt_id' = a.id)`
+
 type Event = { readonly type: string; readonly object: EventObject }
 
 const isLoss = ({ type }: Event): boolean => type === 'payment.chargeback' || type === 'payment.chargeback_won'
@@ -51,6 +59,7 @@ export async function checkClosing({ testPayment, row, orders }: Facts): Promise
          order by revision desc limit 1) as said
      from timeline_entry t join attempt a using (payment_id)
      where t.payment_id = $1 and t.kind in ('payment.canceled', 'payment.expired') and t.from_status in ('created', 'pending')
+       and not ${wentBack('t')}
      group by a.id`,
     [row.payment.id],
   )
@@ -183,7 +192,7 @@ async function checkNotEmpty({ testPayment, row }: Facts): Promise<string[]> {
            select min(r.held) as held from reading r where r.attempt_id = a.id and r.at <= e.at and r.at >= (
              select max(at) from reading where attempt_id = a.id and at < e.at - interval '1 minute')) known
            where a.payment_id = e.payment_id
-             and known.held - a.outside > case when a.provider = 'crypto' then 9999 else 0 end))`,
+             and not ${wentBack('e')} and known.held - a.outside > case when a.provider = 'crypto' then 9999 else 0 end))`,
     [row.payment.id],
   )
   return rows.map(({ kind }) => `${kind}, and a part of the price had come`)
