@@ -40,11 +40,13 @@ export function mountOperations<D>(router: Router, operations: readonly Operatio
         ...(operation.body === undefined ? [] : [operation.hasDocuments === true ? readDocuments : readJson]),
         (request, response) => run(operation, deps, { request, response }),
       )
-    const refuse = onlyMethods(methods.map(({ method }) => method.toUpperCase()))
-    router.all(expressPath, (request, response, next) => {
-      deps.limits.countVisit(request.ip ?? '', 'look')
-      return refuse(request, response, next)
-    })
+    router.all(
+      expressPath,
+      refuseOthers(
+        deps,
+        methods.map(({ method }) => method.toUpperCase()),
+      ),
+    )
   }
 }
 
@@ -65,6 +67,18 @@ export function onlyMethods(methods: readonly string[]): RequestHandler {
   const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
   return () => {
     throw new Problem('method_not_allowed', `Use one of: ${allow}.`, { headers: { allow } })
+  }
+}
+
+/** For paths whose other requests have a key: nothing else counts a request that reaches this. */
+export function refuseOthers(
+  { limits }: { readonly limits: Pick<RequestLimits, 'countVisit'> },
+  methods: readonly string[],
+): RequestHandler {
+  const refuse = onlyMethods(methods)
+  return (request, response, next) => {
+    limits.countVisit(request.ip ?? '', 'look')
+    return refuse(request, response, next)
   }
 }
 

@@ -17,14 +17,12 @@ type SearchedPage = {
  * The headings of all sections, as JSON: a list of `[path, name]`. A few kilobytes compressed, so the browser can search
  * it while a person types.
  */
-export function createDocsIndex(pages: readonly SearchedPage[]): string {
-  const sections = pages.flatMap(splitPage)
+export function createDocsIndex(sections: readonly Section[]): string {
   return JSON.stringify(sections.map(({ path, page, heading }) => [path, nameSection({ page, heading })]))
 }
 
 /** Searches for sections that contain every word. Those with the words in their heading come first. */
-export function createDocsSearch(pages: readonly SearchedPage[]): (query: string) => Found[] {
-  const sections = pages.flatMap(splitPage)
+export function createDocsSearch(sections: readonly Section[]): (query: string) => Found[] {
   return (query) => {
     const words = normalize(query).split(/\s+/).filter(Boolean)
     if (words.length === 0) return []
@@ -47,7 +45,7 @@ export function createDocsSearch(pages: readonly SearchedPage[]): (query: string
 
 const normalize = (text: string): string => text.normalize('NFKC').toLowerCase()
 
-function splitPage({ path, title, markdown, toAnchor = createSlug }: SearchedPage): Section[] {
+export function splitPage({ path, title, markdown, toAnchor = createSlug }: SearchedPage): Section[] {
   const [intro = '', ...parts] = markdown().split(/^## /m)
   return [
     { path, page: title, heading: title, text: intro },

@@ -13,7 +13,7 @@ import type { Found } from '../../web/docs/search.tsx'
 import { llmsText, renderStart, START_LEAD } from '../../web/docs/start.tsx'
 import { FIELD_CODES, PROBLEMS } from '../http/problem-codes.ts'
 import { type Operation, TAGS } from '../operation.ts'
-import { createDocsIndex, createDocsSearch } from './docs-search.ts'
+import { createDocsIndex, createDocsSearch, splitPage } from './docs-search.ts'
 import { errorDocs } from './error-docs.ts'
 import { openApiDocument } from './openapi.ts'
 import { operationEntries } from './operation-entries.ts'
@@ -55,6 +55,7 @@ export function createDocsSite({ platform, operations, publicUrl, testUrl, feePe
     { name: 'Guides', places: [{ path: DOCS_PATH, title: 'Documentation', lead: START_LEAD }, ...guides] },
     { name: 'API reference', places: reference },
   ]
+  const sections = [...guides, ...reference].flatMap(splitPage)
   const llms = llmsText(groups, { name: platform.name, publicUrl })
   const start = { path: DOCS_PATH, title: 'Documentation', lead: START_LEAD, html: renderStart, markdown: () => llms }
   return {
@@ -62,8 +63,8 @@ export function createDocsSite({ platform, operations, publicUrl, testUrl, feePe
     frame: (path, language) => ({ platform, groups, path, language }),
     llms,
     openApi,
-    index: createDocsIndex([...guides, ...reference]),
-    search: createDocsSearch([...guides, ...reference]),
+    index: createDocsIndex(sections),
+    search: createDocsSearch(sections),
   }
 }
 

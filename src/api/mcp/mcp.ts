@@ -12,7 +12,7 @@ import type { Platform } from '../../domain/platform.ts'
 import { readJson } from '../http/json-body.ts'
 import { Problem } from '../http/problems.ts'
 import { noteAnswer, noteCaller } from '../http/request-log.ts'
-import { onlyMethods } from '../route.ts'
+import { refuseOthers } from '../route.ts'
 import { callTool, isOffered, type ToolDeps, type ToolRequest } from './call-tool.ts'
 import { DOCS_TOOLS } from './docs-tools.ts'
 import { readToolSchemas } from './tool-schemas.ts'
@@ -60,11 +60,7 @@ export function mountMcp(router: Router, deps: McpDeps): void {
     }
     await sendOn(await handler.fetch(toWebRequest(request, deps), { authInfo, parsedBody: request.body }), response)
   })
-  const refuse = onlyMethods(['POST'])
-  router.all(MCP_PATH, (request, response, next) => {
-    deps.limits.countVisit(request.ip ?? '', 'look')
-    return refuse(request, response, next)
-  })
+  router.all(MCP_PATH, refuseOthers(deps, ['POST']))
 }
 
 /** A page of another site must not reach this server through the browser of a person, even if its own name leads here. */

@@ -10,7 +10,7 @@ import type { PaymentWorkflows } from '../../temporal/payments.ts'
 import { Problem } from '../http/problems.ts'
 import { getNetwork, isOwnMachine } from '../limits/network.ts'
 import type { RequestLimits } from '../limits/request-limits.ts'
-import { onlyMethods } from '../route.ts'
+import { refuseOthers } from '../route.ts'
 
 export type CallbackDeps = {
   readonly db: Queryable
@@ -97,10 +97,7 @@ export function callbackRouter(deps: CallbackDeps): Router {
       deps.log.info({ provider }, 'an authentic callback that is not about an order of this deployment')
     response.status(200).json({ received: true })
   })
-  router.all('/callbacks/:provider', (request, response, next) => {
-    deps.limits.countVisit(request.ip ?? '', 'look')
-    return onlyMethods(['POST'])(request, response, next)
-  })
+  router.all('/callbacks/:provider', refuseOthers(deps, ['POST']))
   return router
 }
 

@@ -11,7 +11,8 @@ import {
 } from '../../domain/dispute/dispute.ts'
 import type { DisputeChange } from '../../domain/dispute/dispute-change.ts'
 import { ANSWER_KINDS, ANSWER_STATES } from '../../domain/dispute/evidence.ts'
-import { execute, many, maybeOne, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
+import { execute, many, maybeOne, type Queryable, sql, type Tenant, type Tx } from '../db.ts'
+import { type AboutPayment, ownedAbout, ownedBy } from '../owned.ts'
 import { byId, cutPage, type ListPage, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 
@@ -98,27 +99,20 @@ const disputes = sql`(select d.*, to_jsonb(a) as answer from dispute d left join
     select kind, state, submit, texts, files, refusal, created_at from dispute_answer
     where dispute_id = d.id order by created_at desc, id desc limit 1) a on true)`
 
-const ownedBy = (tenant: Tenant): Statement => sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
-
 /** Null for a missing dispute, another merchant's or the other mode's: the caller cannot distinguish these. */
 export const readDispute = (db: Queryable, tenant: Tenant, id: string): Promise<Dispute | null> =>
   maybeOne(db, disputeRow, sql`select * from ${disputes} as dispute where id = ${id} and ${ownedBy(tenant)}`)
-
-export type DisputeFilters = { readonly payment?: string | undefined; readonly status?: string | undefined }
 
 /** The newest first. */
 export async function listDisputes(
   db: Queryable,
   tenant: Tenant,
-  { filters, page }: { readonly filters: DisputeFilters; readonly page: ListPage },
+  { filters, page }: { readonly filters: AboutPayment; readonly page: ListPage },
 ): Promise<{ rows: Dispute[]; hasMore: boolean }> {
-  const ofPayment = filters.payment === undefined ? sql`` : sql`and payment_id = ${filters.payment}`
-  const ofStatus = filters.status === undefined ? sql`` : sql`and status = ${filters.status}`
-  const where = sql`${ownedBy(tenant)} ${ofPayment} ${ofStatus}`
   const rows = await many(
     db,
     disputeRow,
-    sql`select * from ${disputes} as dispute where ${where} ${pageClause(byId(sql`id`), page)}`,
+    sql`select * from ${disputes} as dispute where ${ownedAbout(tenant, filters)} ${pageClause(byId(sql`id`), page)}`,
   )
   return cutPage(rows, page)
 }
@@ -188,7 +182,7 @@ const changedColumns = sql`kind = new.kind, status = new.status, reason = new.re
   fee_currency = new.fee_currency, from_reserve_micro = new.from_reserve_micro,
   from_platform_micro = new.from_platform_micro, answered_at = new.answered_at, opened_at = new.opened_at,
   evidence_due_at = new.evidence_due_at, evidence_submitted_at = new.evidence_submitted_at,
-  asked_at = new.asked_at,  updated_at = new.updated_at, closed_at = new.closed_at, version = new.version`
+  asked_at = new.asked_at, updated_at = new.updated_at, closed_at = new.closed_at, version = new.version`
 
 const toColumns = (dispute: Dispute) => ({
   id: dispute.id,

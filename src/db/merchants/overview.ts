@@ -3,11 +3,10 @@ import { isCurrency } from '../../domain/currencies.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../domain/payment/payment.ts'
 import type { Payment } from '../../domain/payment/payment-object.ts'
 import { many, one, type Queryable, sql, type Tenant } from '../db.ts'
+import { ownedBy } from '../owned.ts'
 import { time } from '../payments/payment-rows.ts'
 
 /** Figures of the dashboard about a whole account. Days are those of UTC. */
-
-const owned = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
 
 const dayRow = z.object({ day: z.string(), payments: z.coerce.number(), net_micro: z.string() })
 export type DayReceived = z.output<typeof dayRow>
@@ -26,9 +25,9 @@ export function receivedByDay(
             date_trunc('day', ${now}::timestamptz at time zone 'UTC'), interval '1 day') as day),
         received as (
           select date_trunc('day', finalized_at at time zone 'UTC') as day, sum(payments) as payments, sum(micro) as net from (
-            select finalized_at, 1 as payments, payout_micro(net_micro, reserve_percent, deducted_micro) as micro from payment where ${owned(tenant)} and status = 'succeeded'
+            select finalized_at, 1 as payments, payout_micro(net_micro, reserve_percent, deducted_micro) as micro from payment where ${ownedBy(tenant)} and status = 'succeeded'
               and finalized_at >= (select min(day) from span) at time zone 'UTC'
-            union all select finalized_at, 0, micro_usdc from reserve_release where ${owned(tenant)}
+            union all select finalized_at, 0, micro_usdc from reserve_release where ${ownedBy(tenant)}
               and finalized_at >= (select min(day) from span) at time zone 'UTC') line group by 1)
         select to_char(span.day, 'YYYY-MM-DD') as day, coalesce(payments, 0) as payments, coalesce(net, 0)::text as net_micro
         from span left join received using (day) order by span.day`,
@@ -46,7 +45,7 @@ export function countEnded(db: Queryable, tenant: Tenant, since: string): Promis
     db,
     endedRow,
     sql`select count(*) filter (where status = 'succeeded') as succeeded, count(*) as ended
-        from payment where ${owned(tenant)} and status in ('succeeded', 'failed', 'expired', 'canceled', 'refunded')
+        from payment where ${ownedBy(tenant)} and status in ('succeeded', 'failed', 'expired', 'canceled', 'refunded')
           and updated_at >= ${since}::timestamptz
           and exists (select 1 from attempt where attempt.payment_id = payment.id)
           and exists (select 1 from timeline_entry where timeline_entry.payment_id = payment.id
@@ -60,7 +59,7 @@ export async function countByStatus(db: Queryable, tenant: Tenant): Promise<Read
   const rows = await many(
     db,
     statusRow,
-    sql`select status, count(*) as payments from payment where ${owned(tenant)} group by status`,
+    sql`select status, count(*) as payments from payment where ${ownedBy(tenant)} group by status`,
   )
   return new Map(rows.map(({ status, payments }) => [status, payments]))
 }
@@ -86,7 +85,7 @@ export function listWaiting(db: Queryable, tenant: Tenant, limit: number): Promi
     waitingRow,
     sql`select kind, case when kind = 'review' then split_part(detail, ':', 1) end as reason, status, payout, payment_id, since, amount_minor::text as amount_minor, currency,
           coalesce(reference, description) as order
-        from (select * from attention where ${owned(tenant)}) as waiting join payment on payment.id = payment_id
+        from (select * from attention where ${ownedBy(tenant)}) as waiting join payment on payment.id = payment_id
         order by since limit ${limit}`,
   )
 }
@@ -112,7 +111,7 @@ export async function countPaidTo(db: Queryable, tenant: Tenant, address: string
     db,
     paymentCountRow,
     sql`select count(*) as payments from payment
-        where ${owned(tenant)} and status = 'succeeded' and lower(destination) = lower(${address})`,
+        where ${ownedBy(tenant)} and status = 'succeeded' and lower(destination) = lower(${address})`,
   )
   return row.payments
 }

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { many, one, type Queryable, sql, type Tenant } from '../db.ts'
+import { ownedBy } from '../owned.ts'
 import { time } from '../payments/payment-rows.ts'
 
 /**
  * The USDC that an account received, was charged, and will receive, and that is held back: in micro-USDC, by the time of
  * the paying block. Refunds count when the partner has paid the buyer back, as in the books (`refund_taken`).
  */
-
-const owned = (tenant: Tenant) => sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
 
 const lineRow = z.object({
   period: z.string(),
@@ -39,10 +38,10 @@ export function readStatement(db: Queryable, tenant: Tenant, span: StatementSpan
     sql`with line as (
           select finalized_at, 1 as payments, gross_micro, fee_micro, net_micro - payout_micro(net_micro, reserve_percent, 0) as reserved_micro, deducted_micro,
             0 as released_micro, payout_micro(net_micro, reserve_percent, deducted_micro) as received_micro
-          from payment where ${owned(tenant)} and status = 'succeeded'
+          from payment where ${ownedBy(tenant)} and status = 'succeeded'
             and finalized_at >= ${span.from}::timestamptz and finalized_at < ${span.to}::timestamptz
           union all
-          select finalized_at, 0, 0, 0, 0, 0, micro_usdc, micro_usdc from reserve_release where ${owned(tenant)}
+          select finalized_at, 0, 0, 0, 0, 0, micro_usdc, micro_usdc from reserve_release where ${ownedBy(tenant)}
             and finalized_at >= ${span.from}::timestamptz and finalized_at < ${span.to}::timestamptz),
         received as (
           select to_char(finalized_at at time zone 'UTC', ${form}) as period, sum(payments) as payments, sum(gross_micro) as gross,
@@ -51,7 +50,7 @@ export function readStatement(db: Queryable, tenant: Tenant, span: StatementSpan
         refunded as (
           select to_char(succeeded_at at time zone 'UTC', ${form}) as period, count(*) as refunds,
             coalesce(sum(required_micro) filter (where fund_from = 'wallet'), 0) as taken
-          from refund where ${owned(tenant)} and status = 'succeeded' and fund_from <> 'payment'
+          from refund where ${ownedBy(tenant)} and status = 'succeeded' and fund_from <> 'payment'
             and succeeded_at >= ${span.from}::timestamptz and succeeded_at < ${span.to}::timestamptz
           group by 1),
         charged_back as (
@@ -76,6 +75,6 @@ export function readComing(db: Queryable, tenant: Tenant): Promise<Coming> {
     db,
     comingRow,
     sql`select count(*) as payments, coalesce(sum(payout_micro(net_micro, reserve_percent, deducted_micro)), 0)::text as net_micro, min(paid_at) as oldest
-        from payment where ${owned(tenant)} and status = 'settling'`,
+        from payment where ${ownedBy(tenant)} and status = 'settling'`,
   )
 }

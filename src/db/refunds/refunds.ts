@@ -14,6 +14,7 @@ import {
 } from '../../domain/refund/refund.ts'
 import { MINED_IN_VAIN } from '../../domain/settlement/deposit.ts'
 import { execute, many, maybeOne, one, type Queryable, type Statement, sql, type Tenant, type Tx } from '../db.ts'
+import { type AboutPayment, ownedAbout, ownedBy } from '../owned.ts'
 import { byId, cutPage, type ListPage, pageClause } from '../pages.ts'
 import { time } from '../payments/payment-rows.ts'
 import { untilRepeat } from '../repeats.ts'
@@ -158,8 +159,6 @@ const REFUSALS: Readonly<Record<string, 'too_much' | 'beyond_limit'>> = {
 const readRefusal = (error: unknown): 'too_much' | 'beyond_limit' | null =>
   error instanceof Error && 'constraint' in error ? (REFUSALS[String(error.constraint)] ?? null) : null
 
-const ownedBy = (tenant: Tenant): Statement => sql`merchant_id = ${tenant.merchantId} and livemode = ${tenant.livemode}`
-
 /** Reads the refund of the payment that was created with the Idempotency-Key; null: there is none. */
 export const readRequestedRefund = (
   db: Queryable,
@@ -176,18 +175,17 @@ export const readRequestedRefund = (
 export const readRefund = (db: Queryable, tenant: Tenant, id: string): Promise<Refund | null> =>
   maybeOne(db, refundRow, sql`select * from refund where id = ${id} and ${ownedBy(tenant)}`)
 
-export type RefundFilters = { readonly payment?: string | undefined; readonly status?: string | undefined }
-
 /** The newest first. */
 export async function listRefunds(
   db: Queryable,
   tenant: Tenant,
-  { filters, page }: { readonly filters: RefundFilters; readonly page: ListPage },
+  { filters, page }: { readonly filters: AboutPayment; readonly page: ListPage },
 ): Promise<{ rows: Refund[]; hasMore: boolean }> {
-  const ofPayment = filters.payment === undefined ? sql`` : sql`and payment_id = ${filters.payment}`
-  const ofStatus = filters.status === undefined ? sql`` : sql`and status = ${filters.status}`
-  const where = sql`${ownedBy(tenant)} ${ofPayment} ${ofStatus}`
-  const rows = await many(db, refundRow, sql`select * from refund where ${where} ${pageClause(byId(sql`id`), page)}`)
+  const rows = await many(
+    db,
+    refundRow,
+    sql`select * from refund where ${ownedAbout(tenant, filters)} ${pageClause(byId(sql`id`), page)}`,
+  )
   return cutPage(rows, page)
 }
 

@@ -5,7 +5,7 @@ import { createAuthenticate } from '../../auth/auth.ts'
 import { Problem, type ProblemSettings } from '../../http/problems.ts'
 import { type RequestLogDeps, requestLog } from '../../http/request-log.ts'
 import { holding } from '../../limits/hold.ts'
-import { onlyMethods } from '../../route.ts'
+import { refuseOthers } from '../../route.ts'
 import { btcpayErrorHandler } from './errors.ts'
 import {
   archiveInvoice,
@@ -63,11 +63,13 @@ export function createBtcpayApi(deps: BtcpayDeps): RequestHandler {
   for (const [path, methods] of Object.entries(ROUTES)) {
     for (const [method, [scope, handle]] of Object.entries(methods))
       router[method as Method](`${API}${path}`, ...serve(own, scope, handle))
-    const refuse = onlyMethods(Object.keys(methods).map((method) => method.toUpperCase()))
-    router.all(`${API}${path}`, (request, response, next) => {
-      deps.limits.countVisit(request.ip ?? '', 'look')
-      return refuse(request, response, next)
-    })
+    router.all(
+      `${API}${path}`,
+      refuseOthers(
+        deps,
+        Object.keys(methods).map((method) => method.toUpperCase()),
+      ),
+    )
   }
   router.use((request) => {
     deps.limits.countVisit(request.ip ?? '', 'look')
